@@ -6,7 +6,7 @@ use skyhaul_core::{Event, EventSink, Instant, NullSink};
 
 use crate::capture::RunCapture;
 use crate::fabric::RunError;
-use crate::measure::{Ladder, LadderLine, LossOracle, Sample, Series, failure, measure};
+use crate::measure::{Ladder, LadderLine, LossOracle, Sample, Series, measure, trouble};
 use crate::network::{Ended, Network, Until};
 use crate::run::Run;
 use crate::source::Source;
@@ -23,8 +23,9 @@ pub struct Measured {
     pub series: Vec<Sample>,
     /// Packets for a ladder diagram, if the scenario wants them.
     pub ladder: Vec<LadderLine>,
-    /// Why the first flow that failed did so, and what its links took for too large; in words.
-    pub failure: Option<String>,
+    /// Why the first flow that failed did so, or of which nothing arrived, and what its links took for too
+    /// large; in words.
+    pub trouble: Option<String>,
 }
 
 /// A scenario under way with one seed.
@@ -154,13 +155,13 @@ impl<'a> Simulation<'a> {
     /// Results so far.
     pub fn measured(&self, ended: Ended) -> Result<Measured, RunError> {
         let metrics = measure(&self.run, self.oracle.as_ref())?;
-        let failure = failure(&self.run);
+        let trouble = trouble(&self.run);
         let series = self.series.as_ref().map_or_else(Vec::new, Series::samples);
         let ladder = self
             .ladder
             .as_ref()
             .map_or_else(Vec::new, |ladder| ladder.lines(&self.run.network, self.run.scenario));
-        Ok(Measured { ended, metrics, series, ladder, failure })
+        Ok(Measured { ended, metrics, series, ladder, trouble })
     }
 }
 

@@ -76,6 +76,9 @@ pub struct Run {
     /// Why the run failed, if it did.
     #[serde(default)]
     pub error: Option<String>,
+    /// Why a flow of a run that counts did not work, if so.
+    #[serde(default)]
+    pub trouble: Option<String>,
 }
 
 impl Run {
@@ -142,6 +145,11 @@ impl Results {
     /// The runs that failed.
     pub fn failed(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| run.error.is_some())
+    }
+
+    /// The runs that count, and of which a flow did not work.
+    pub fn troubled(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.error.is_none() && run.trouble.is_some())
     }
 
     /// How many runs the sweep has that the file has not.

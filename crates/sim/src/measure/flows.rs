@@ -38,7 +38,7 @@ impl FlowAt<'_> {
         self.sum(|record| record.received_bytes)
     }
 
-    fn started_at(&self) -> Option<Instant> {
+    pub(super) fn started_at(&self) -> Option<Instant> {
         self.records[0]?.started_at
     }
 

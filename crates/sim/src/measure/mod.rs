@@ -25,7 +25,7 @@ pub use loss_oracle::{CAUSES, Confusion, LossOracle, VERDICTS};
 pub use names::is_metric;
 pub(crate) use series::Series;
 pub use series::{MAX_SAMPLES, Sample};
-pub(crate) use wrong::failure;
+pub(crate) use wrong::trouble;
 pub use wrong::{damaged_packets, wrong_bytes_in_words};
 
 use crate::fabric::RunError;

@@ -5,7 +5,7 @@ use std::iter;
 use crate::network::Network;
 use crate::run::Run;
 
-use super::flows::flows_at;
+use super::flows::{FlowAt, flows_at};
 
 /// Sentence about `wrong_bytes` that arrived and were not sent so, over links that delivered so many damaged
 /// packets: a checksum of 16 bits lets one in 65536 of those pass.
@@ -26,14 +26,21 @@ pub fn damaged_packets(network: &Network) -> u64 {
     counters(0).chain(counters(1)).map(|counters| counters.damaged_packets).sum()
 }
 
-/// Why the first flow that failed did so, and which links dropped packets that were too large for them;
-/// `None` if none failed.
-pub(crate) fn failure(run: &Run<'_>) -> Option<String> {
+/// Why the first flow that failed did so, or of which flow that had begun nothing arrived, and which links
+/// dropped packets that were too large for them; `None` if every flow worked.
+pub(crate) fn trouble(run: &Run<'_>) -> Option<String> {
     let flows = flows_at(run.scenario, &run.network);
-    let (flow, why) = flows.iter().find_map(|flow| Some((flow, flow.failure()?)))?;
-    let name = &run.scenario.flows[flow.group].name;
-    let failed = format!("flow {name} failed: {why}");
-    Some(iter::once(failed).chain(too_large(&run.network)).collect::<Vec<_>>().join("; "))
+    let of = |flow: &FlowAt<'_>| format!("flow {}", run.scenario.flows[flow.group].name);
+    let failed = flows.iter().find_map(|flow| Some(format!("{} failed: {}", of(flow), flow.failure()?)));
+    let found = failed.or_else(|| Some(format!("nothing of {} arrived", of(unheard(&flows)?))))?;
+    Some(iter::once(found).chain(too_large(&run.network)).collect::<Vec<_>>().join("; "))
+}
+
+/// The first flow that had begun, where nothing arrived of all that the scenario calls so.
+fn unheard<'f, 'a>(flows: &'f [FlowAt<'a>]) -> Option<&'f FlowAt<'a>> {
+    let arrived = |flow: &&FlowAt<'_>| flow.received_bytes() > 0;
+    let is_heard = |group| flows.iter().filter(|flow| flow.group == group).any(|flow| arrived(&flow));
+    flows.iter().find(|flow| flow.started_at().is_some() && !is_heard(flow.group))
 }
 
 fn too_large(network: &Network) -> impl Iterator<Item = String> {

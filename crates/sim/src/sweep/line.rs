@@ -35,6 +35,9 @@ struct Line<'a> {
     ended: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+    /// Of a run that counts: a flow did not work.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trouble: Option<&'a str>,
     #[serde(serialize_with = "as_map", skip_serializing_if = "Vec::is_empty")]
     metrics: Vec<(&'a str, f64)>,
 }
@@ -67,7 +70,7 @@ impl Finished {
         problem: Option<String>,
         metrics: Vec<(&str, f64)>,
     ) -> Self {
-        let line = line(header, id, ended, problem.as_deref(), metrics);
+        let line = line(header, id, ended, (problem.as_deref(), None), metrics);
         Self { id, line, problem, files: Vec::new() }
     }
 
@@ -82,7 +85,9 @@ impl Finished {
         let metrics = measured.into_iter().flat_map(|measured| &measured.metrics);
         let metrics = metrics.filter(|(name, _)| wanted.matches(name)).map(|(n, v)| (n.as_str(), *v));
         let ended = measured.map(|measured| measured.ended);
-        let line = line(sweep.header(), id, ended, problem.as_deref(), metrics.collect());
+        let trouble = measured.and_then(|measured| measured.trouble.as_deref());
+        let words = (problem.as_deref(), trouble.filter(|_| problem.is_none()));
+        let line = line(sweep.header(), id, ended, words, metrics.collect());
         let files = result.as_ref().map(|(scenario, measured)| side_files::of_run(id, scenario, measured));
         Self { id, line, problem, files: files.unwrap_or_default() }
     }
@@ -92,7 +97,7 @@ fn line(
     header: &Header,
     id: RunId,
     ended: Option<Ended>,
-    error: Option<&str>,
+    (error, trouble): (Option<&str>, Option<&str>),
     metrics: Vec<(&str, f64)>,
 ) -> String {
     let (ended, set) = (ended.map(in_a_word), header.set_at(id.point).collect());
@@ -103,6 +108,7 @@ fn line(
         set,
         ended,
         error,
+        trouble,
         metrics,
     })
 }
@@ -131,7 +137,7 @@ fn problem(scenario: &Scenario, measured: &Measured) -> Option<String> {
         )),
         Ended::Stuck => {
             let why =
-                measured.failure.as_deref().unwrap_or("nothing is left to happen, but a flow is not done");
+                measured.trouble.as_deref().unwrap_or("nothing is left to happen, but a flow is not done");
             Some(format!("stuck: {why}"))
         }
     }

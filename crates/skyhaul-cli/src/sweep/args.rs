@@ -8,7 +8,14 @@ use skyhaul_sim::sweep::Shard;
 use crate::args::MORE;
 use crate::capture::LinkCaptureArgs;
 
+/// Exit codes of `simulate` and `merge`, below their help.
+const EXIT_CODES: &str = "\
+Exit code: 0 if every run is finished and every flow worked, also where the time of the run was over;
+1 if a run failed or is missing, a flow ended with an error (it was refused, or gave up), or nothing
+arrived of a flow that had begun; 2 for wrong usage.";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct SimulateArgs {
     /// Scenario file, or the name of a ready scenario, like geo
     #[arg(value_name = "FILE")]
@@ -50,6 +57,7 @@ pub(crate) struct SimulateArgs {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct MergeArgs {
     /// Folders of all shards of a sweep
     #[arg(value_name = "DIR", required = true)]

@@ -14,5 +14,5 @@ pub(crate) fn run(args: &MergeArgs) -> Result<ExitCode, Failure> {
     let results = read(&header, &runs, &args.out.join(RESULTS))?;
     save_summary(&args.out, &results)?;
     shown::show(&results, args.shown)?;
-    Ok(told::tell_problems(&results, false))
+    Ok(told::either(told::tell_troubles(&results, false), told::tell_problems(&results, false)))
 }

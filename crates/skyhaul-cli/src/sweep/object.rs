@@ -7,7 +7,7 @@ use serde_json::Value;
 use skyhaul_report::results::{Axis, AxisValue, Run};
 use skyhaul_report::{Results, Summary};
 
-/// Failed runs that are listed.
+/// Runs that are listed of those that failed, and of those with flows that did not work.
 const LISTED_FAILURES: usize = 256;
 
 #[derive(Serialize)]
@@ -22,6 +22,8 @@ struct SweepObject<'a> {
     missing_runs: usize,
     failed_runs: usize,
     failures: Vec<Failed<'a>>,
+    troubled_runs: usize,
+    troubles: Vec<Troubled<'a>>,
     axes: Vec<AxisObject<'a>>,
     points: Vec<PointObject<'a>>,
 }
@@ -38,6 +40,14 @@ struct Failed<'a> {
     replication: usize,
     seed: u64,
     error: &'a str,
+}
+
+#[derive(Serialize)]
+struct Troubled<'a> {
+    point: usize,
+    replication: usize,
+    seed: u64,
+    trouble: &'a str,
 }
 
 #[derive(Serialize)]
@@ -63,6 +73,8 @@ pub(super) fn object(results: &Results) -> String {
         missing_runs: results.missing(),
         failed_runs: failed().count(),
         failures: failed().take(LISTED_FAILURES).map(failure).collect(),
+        troubled_runs: results.troubled().count(),
+        troubles: results.troubled().take(LISTED_FAILURES).map(trouble).collect(),
         axes: header.axes.iter().map(axis).collect(),
         points: (0..header.points).map(|number| point(results, &metrics, number)).collect(),
     };
@@ -72,6 +84,11 @@ pub(super) fn object(results: &Results) -> String {
 fn failure(run: &Run) -> Failed<'_> {
     let error = run.error.as_deref().unwrap_or_default();
     Failed { point: run.point, replication: run.replication, seed: run.seed, error }
+}
+
+fn trouble(run: &Run) -> Troubled<'_> {
+    let trouble = run.trouble.as_deref().unwrap_or_default();
+    Troubled { point: run.point, replication: run.replication, seed: run.seed, trouble }
 }
 
 fn point<'a>(results: &'a Results, metrics: &BTreeSet<&'a str>, point: usize) -> PointObject<'a> {

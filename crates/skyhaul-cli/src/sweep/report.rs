@@ -86,6 +86,7 @@ fn conclude(results: &Results) -> ExitCode {
         let all = results.header.points * results.header.replications;
         note(&format!("{} of {all} runs are missing: the sweep is not complete", results.missing()));
     }
+    told::tell_troubles(results, false);
     told::tell_problems(results, false);
     ExitCode::SUCCESS
 }

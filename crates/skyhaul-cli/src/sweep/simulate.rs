@@ -12,7 +12,7 @@ use skyhaul_sim::sweep::{RESULTS, Sweep};
 
 use super::args::SimulateArgs;
 use super::stoppable::stoppable;
-use super::told::{conclude, tell_found};
+use super::told::{conclude, either, tell_found, tell_troubles};
 use super::{captured, plot, shown};
 use crate::failure::Failure;
 use crate::output::note;
@@ -35,7 +35,8 @@ pub(crate) async fn run(args: SimulateArgs) -> Result<ExitCode, Failure> {
     if let Some(out) = out.filter(|_| !args.plot.is_empty() && outcome.missing == 0) {
         plot::write(out, results, &args.plot)?;
     }
-    Ok(conclude(&outcome, out, args.quiet))
+    let troubles = tell_troubles(results, args.quiet);
+    Ok(either(troubles, conclude(&outcome, out, args.quiet)))
 }
 
 fn simulate(sweep: &Sweep, args: &SimulateArgs, stop: &AtomicBool) -> Result<SweepOutcome, Failure> {

@@ -47,6 +47,40 @@ fn the_object_has_every_point_with_its_statistics() {
 }
 
 #[test]
+fn flows_that_do_not_work_are_an_error_and_the_end_of_the_time_is_none() {
+    let place = Place::new();
+    let one = |more: &[&str]| {
+        let sets = more.iter().flat_map(|set| ["--set", set]).collect::<Vec<_>>();
+        let first = ["simulate", &place.file, "--json", "--replications", "1", "--set", "sweep={}"];
+        run(&[&first[..], &sets].concat())
+    };
+    let endless_for_5_s = ["run={ duration = \"5s\" }", "flows.file.workload={ kind = \"bulk\" }"];
+    let cut_off = one(&["run.duration=\"500ms\"", "flows.file.workload.size=\"60MB\""]);
+    assert_eq!((cut_off.code, cut_off.json()["troubled_runs"].as_u64()), (Some(0), Some(0)), "{cut_off:?}");
+    let endless = one(&endless_for_5_s);
+    assert_eq!((endless.code, endless.json()["troubled_runs"].as_u64()), (Some(0), Some(0)), "{endless:?}");
+    // It arrives, and the sender, which never hears so, gives up.
+    let far = ["links.space.forward.delay=\"20s\"", "links.space.reverse.delay=\"20s\""];
+    let gave_up = one(&far);
+    assert_eq!(
+        (gave_up.code, gave_up.json()["points"][0]["metrics"]["failed"]["max"].as_f64()),
+        (Some(1), Some(1.0))
+    );
+    let said = "point 0 replication 0 (seed 1): flow file failed: ";
+    assert!(gave_up.err.contains(said) && gave_up.err.contains("1 of 1 runs have flows"), "{}", gave_up.err);
+    let trouble = gave_up.json()["troubles"][0]["trouble"].as_str().unwrap_or_default().to_string();
+    assert!(trouble.starts_with("flow file failed: "), "{trouble}");
+    let dead = ["run.duration=\"5s\"", "links.space.forward.loss=1"];
+    let silent = one(&dead);
+    assert_eq!(silent.code, Some(1), "{silent:?}");
+    assert!(silent.err.contains("nothing of flow file arrived"), "{}", silent.err);
+    let unnamed = one(&[&dead[..], &["metrics.wanted=[\"share\"]"]].concat());
+    assert_eq!(unnamed.code, Some(1), "whichever metrics are wanted: {unnamed:?}");
+    let endless = one(&[&endless_for_5_s[..], &dead[1..]].concat());
+    assert_eq!(endless.code, Some(1), "{endless:?}");
+}
+
+#[test]
 fn people_get_a_table_and_programs_csv() {
     let place = Place::new();
     let table = run(&["simulate", &place.file]);
