@@ -88,6 +88,21 @@ fn word_of_an_outage_stops_no_answer_to_an_opening() {
     assert!(result.is_ok(), "{result:?}");
 }
 
+/// Four connections of STP at a link that carries a packet each 0.6 s, with a queue without end: each probed
+/// eight times a round trip as it had been once, and the round trip was hours before one of them knew.
+#[test]
+fn probes_of_several_connections_do_not_fill_a_queue_for_hours() {
+    let result = common::dose::guarded(20_148, "network_swarm replay", || try_seed(20_148));
+    assert!(result.is_ok(), "{result:?}");
+}
+
+/// A link with room for two packets carried every other probe, so that no two neighbours were answered.
+#[test]
+fn probes_that_are_half_lost_for_their_own_number_become_fewer() {
+    let result = common::dose::guarded(20_687, "network_swarm replay", || try_seed(20_687));
+    assert!(result.is_ok(), "{result:?}");
+}
+
 #[test]
 fn replay() {
     let Some(seed) = number("SKYHAUL_SEED") else { return };

@@ -56,7 +56,7 @@ pub struct ProbingConfig {
     /// silence, and their round trips count.
     pub queue_holds_probes: bool,
     /// Probes move apart if the round trip has become so long that the map cannot hold them until
-    /// their answers come. Without it such a cycle does not end.
+    /// their answers come, or if many are answered and no neighbours. Without it such a cycle does not end.
     pub spaces_probes: bool,
     /// With a declared rate, probes take at most this many percent of it.
     pub declared_percent: u64,

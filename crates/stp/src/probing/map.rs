@@ -10,8 +10,10 @@ use skyhaul_core::{Event, Instant};
 pub(crate) enum Match {
     /// Answer to a POLL sent before the loss was noticed: kept in the reserved first entry.
     PreLoss,
-    /// Answer to a probe of this cycle.
+    /// First answer to a probe of this cycle.
     Probe,
+    /// A further part of it.
+    Again,
     /// Answer to a probe that was overwritten: ignored.
     Obsolete,
 }
@@ -93,10 +95,10 @@ impl ProbeMap {
             return Match::Obsolete;
         }
         match self.entries.iter_mut().find(|e| e.timestamp == Some(timestamp)) {
-            Some(entry) => {
-                entry.rtt_ns = Some(rtt_ns);
-                Match::Probe
-            }
+            Some(entry) => match entry.rtt_ns.replace(rtt_ns) {
+                None => Match::Probe,
+                Some(_) => Match::Again,
+            },
             None => Match::Obsolete,
         }
     }
@@ -135,9 +137,9 @@ impl ProbeMap {
         self.entries.len() == self.max && self.place(timestamp).is_none_or(|place| place + 1 < required)
     }
 
-    /// Timestamp of the newest probe.
-    pub(crate) fn newest(&self) -> Option<u32> {
-        self.entries.back().and_then(|entry| entry.timestamp)
+    /// So many probes may follow one until it is answered: with one more it is late.
+    pub(crate) fn held_behind(&self, required: usize) -> u64 {
+        (self.max.saturating_sub(required) + 1) as u64
     }
 
     /// The round trips of the first `required` consecutive answered exchanges, if there are so many.

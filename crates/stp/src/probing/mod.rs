@@ -21,6 +21,9 @@ use crate::segment::is_newer;
 
 /// A thousand times longer than at the loss no round trip will be.
 const MAX_DOUBLINGS: u32 = 10;
+/// So many times the answers that would end a cycle say that no neighbours among them ever will: at as many
+/// losses as answers by chance, two of eight are neighbours in 99 cycles of a hundred.
+const FRUITLESS_TIMES: usize = 4;
 
 /// Missing packets that left one directly after the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -64,10 +67,12 @@ pub(crate) struct Cycle {
     first_probe: Option<u32>,
     /// First answer to a probe.
     first_answer: Option<FirstAnswer>,
-    /// How often the interval was doubled because answers came too late for the map.
+    /// Least interval, at which the map holds the longest of the round trips that were too long for it.
+    spacing_ns: u64,
+    /// How often the interval was doubled because no neighbours were answered.
     doublings: u32,
-    /// The newest probe when that last happened: answers to older ones say nothing new.
-    doubled_at: Option<u32>,
+    /// Probes of the map that were answered since.
+    fruitless: usize,
 }
 
 /// The first answer to a probe of a cycle, valid or not.
@@ -92,7 +97,7 @@ impl Cycle {
     /// A cycle that starts now, with the round-trip times as they were known at the loss.
     pub(crate) fn start(config: ProbingConfig, declared: bool, now: Instant, rtt: &RttEstimator) -> Self {
         let required = if declared { config.req_probes_declared } else { config.req_probes };
-        Self {
+        let mut cycle = Self {
             config,
             required: required.clamp(1, config.max_probes.max(2)),
             started_at: now,
@@ -104,9 +109,12 @@ impl Cycle {
             answers: 0,
             first_probe: None,
             first_answer: None,
+            spacing_ns: 0,
             doublings: 0,
-            doubled_at: None,
-        }
+            fruitless: 0,
+        };
+        cycle.space_probes(rtt.latest_ns());
+        cycle
     }
 
     /// When the next probe is due; `probe_ns` is what one takes at the declared rate (0: none).
@@ -115,16 +123,19 @@ impl Cycle {
         let age_ns = last.since(self.started_at);
         let backed_off = self.config.age_divisor.map_or(0, |divisor| age_ns / divisor.max(1));
         let fair = probe_ns.saturating_mul(100) / self.config.declared_percent.max(1);
-        let base = (self.loss_rtt_ns / self.config.probes_per_rtt.max(1)).max(self.config.min_interval_ns);
-        let interval = base.max(fair).max(backed_off.min(self.config.max_interval_ns));
-        last.after(interval.saturating_mul(1 << self.doublings))
+        let usual = self.base_ns().max(fair).max(backed_off.min(self.config.max_interval_ns));
+        last.after(usual.max(self.spacing_ns).saturating_mul(1 << self.doublings))
+    }
+
+    /// Interval of a cycle that has just begun, without a declared rate.
+    fn base_ns(&self) -> u64 {
+        (self.loss_rtt_ns / self.config.probes_per_rtt.max(1)).max(self.config.min_interval_ns)
     }
 
     /// A probe left.
     pub(crate) fn probe_sent(&mut self, now: Instant, timestamp: u32) {
         self.map.sent(now, timestamp);
         self.first_probe.get_or_insert(timestamp);
-        self.doubled_at.get_or_insert(timestamp.wrapping_sub(1));
         self.last_probe_at = Some(now);
         self.probes += 1;
     }
@@ -145,15 +156,29 @@ impl Cycle {
         {
             self.map.answered_together(now, timestamp, longest_ns);
         }
-        self.map.answered(now, timestamp, sent_at, is_pre_loss)
+        let place = self.map.answered(now, timestamp, sent_at, is_pre_loss);
+        self.thin_out(place);
+        place
     }
 
-    /// An answer arrived, valid or not, after one whose round trip took `latest_rtt_ns`.
-    pub(crate) fn heard_echo(&mut self, now: Instant, timestamp: u32, latest_rtt_ns: u64) {
-        if self.first_answer.is_none() && self.first_probe.is_some_and(|first| !is_newer(first, timestamp)) {
+    /// An answer arrived, valid or not, after one whose round trip took `latest_rtt_ns`; `sent_at` if it is
+    /// known when its POLL was sent.
+    pub(crate) fn heard_echo(
+        &mut self,
+        now: Instant,
+        timestamp: u32,
+        sent_at: Option<Instant>,
+        latest_rtt_ns: u64,
+    ) {
+        if self.first_probe.is_none_or(|first| is_newer(first, timestamp)) {
+            return;
+        }
+        if self.first_answer.is_none() {
             self.first_answer = Some(self.first_answer(now, timestamp, latest_rtt_ns));
         }
-        self.space_probes(timestamp);
+        if let Some(sent_at) = sent_at.filter(|_| self.map.is_late(timestamp, self.required)) {
+            self.space_probes(now.since(sent_at));
+        }
     }
 
     /// Probes that wait in a queue behind the last data leave it one directly after the other, and a
@@ -180,18 +205,25 @@ impl Cycle {
         rtt_ns.saturating_add(rtt_ns / 100 * tolerance)
     }
 
-    /// If an answer is too late for the map, the round trip has become so long that probes are pushed
-    /// out before enough neighbours are answered: probes must be further apart, or no answer will ever
-    /// count.
-    fn space_probes(&mut self, timestamp: u32) {
-        let is_news = self.doubled_at.is_some_and(|newest| is_newer(timestamp, newest));
-        if self.config.spaces_probes
-            && is_news
-            && self.map.is_late(timestamp, self.required)
-            && self.doublings < MAX_DOUBLINGS
-        {
+    /// If the round trip has become so long that probes are pushed out of the map before enough neighbours
+    /// are answered, they must be further apart, or no answer will ever count. Twice as far as would do, as a
+    /// queue that they wait in may still grow; and at once, as each further answer would come after a round
+    /// trip as long, and the queue of all meanwhile.
+    fn space_probes(&mut self, rtt_ns: u64) {
+        let held = self.map.held_behind(self.required);
+        if self.config.spaces_probes && rtt_ns / held >= self.base_ns() {
+            let most_ns = self.base_ns().saturating_mul(1 << MAX_DOUBLINGS);
+            self.spacing_ns = self.spacing_ns.max((rtt_ns / held).saturating_mul(2).min(most_ns));
+        }
+    }
+
+    /// If answers come in time, but never to neighbours, probes may fill the path by themselves, so that one
+    /// is lost for each that gets through: they must be further apart, or that goes on for ever.
+    fn thin_out(&mut self, place: Match) {
+        self.fruitless += usize::from(self.config.spaces_probes && place == Match::Probe);
+        if self.fruitless >= FRUITLESS_TIMES * self.required && self.doublings < MAX_DOUBLINGS {
+            self.fruitless = 0;
             self.doublings += 1;
-            self.doubled_at = self.map.newest();
         }
     }
 

@@ -98,10 +98,17 @@ impl Prober {
         self.cycle.as_ref().map(|cycle| cycle.shown_map())
     }
 
-    /// An echo of a POLL of ours arrived, valid or not, after one whose round trip took `latest_rtt_ns`.
-    pub(crate) fn heard_echo(&mut self, now: Instant, echo: u32, latest_rtt_ns: u64) {
+    /// An echo of a POLL of ours arrived, valid or not, after one whose round trip took `latest_rtt_ns`;
+    /// `sent_at` if it is known when that POLL was sent.
+    pub(crate) fn heard_echo(
+        &mut self,
+        now: Instant,
+        echo: u32,
+        sent_at: Option<Instant>,
+        latest_rtt_ns: u64,
+    ) {
         if let Some(cycle) = &mut self.cycle {
-            cycle.heard_echo(now, echo, latest_rtt_ns);
+            cycle.heard_echo(now, echo, sent_at, latest_rtt_ns);
         }
     }
 

@@ -26,7 +26,7 @@ fn cycle(config: ProbingConfig) -> Cycle {
 /// A probe at `sent_ms` that is answered after `rtt_ms`.
 fn exchange(cycle: &mut Cycle, timestamp: u32, sent_ms: u64, rtt_ms: u64) {
     cycle.probe_sent(at(sent_ms), timestamp);
-    cycle.heard_echo(at(sent_ms + rtt_ms), timestamp, cycle.alarm_rtt_ns);
+    cycle.heard_echo(at(sent_ms + rtt_ms), timestamp, Some(at(sent_ms)), cycle.alarm_rtt_ns);
     cycle.answered(at(sent_ms + rtt_ms), timestamp, at(sent_ms));
 }
 
@@ -145,7 +145,7 @@ fn answered_from_the_fourth_on(config: ProbingConfig, before_ms: u64) -> Option<
         cycle.probe_sent(at(9_850 + 150 * u64::from(timestamp)), timestamp);
     }
     for (timestamp, sent_ms, rtt_ms, latest_ms) in [(4, 10_450, 650, before_ms), (5, 10_600, 600, 650)] {
-        cycle.heard_echo(at(sent_ms + rtt_ms), timestamp, latest_ms * MS);
+        cycle.heard_echo(at(sent_ms + rtt_ms), timestamp, Some(at(sent_ms)), latest_ms * MS);
         cycle.answered(at(sent_ms + rtt_ms), timestamp, at(sent_ms));
     }
     cycle.judge(at(11_200), &SPARSE)
@@ -330,4 +330,65 @@ fn on_a_short_path_some_milliseconds_are_no_queue() {
     assert_eq!(judged(ProbingConfig::standard(), 21), Some(Verdict::Corruption));
     assert_eq!(judged(ProbingConfig::standard(), 22), Some(Verdict::Congestion));
     assert_eq!(judged(ProbingConfig::paper(), 2), Some(Verdict::Congestion));
+}
+
+/// Gap in ms between the last probe, at `last_ms`, and the next one.
+fn next_gap_ms(cycle: &Cycle, last_ms: u64) -> u64 {
+    cycle.probe_due(0).since(at(last_ms)) / MS
+}
+
+/// Else several senders that share the queue fill it for hours: each further answer is a round trip away.
+#[test]
+fn an_answer_that_took_minutes_moves_probes_apart_as_far_as_that_takes_at_once() {
+    let mut cycle = cycle(ProbingConfig::paper());
+    let mut last_ms = 0;
+    for timestamp in 0..200u32 {
+        last_ms = 10_000 + 600 * u64::from(timestamp);
+        cycle.probe_sent(at(last_ms), timestamp);
+    }
+    assert_eq!(next_gap_ms(&cycle, last_ms), 600);
+    cycle.heard_echo(at(130_000), 0, Some(at(10_000)), cycle.alarm_rtt_ns);
+    assert_eq!(next_gap_ms(&cycle, last_ms), 80_000, "three follow one that is answered after 120 s");
+    cycle.heard_echo(at(130_100), 1, Some(at(10_600)), cycle.alarm_rtt_ns);
+    assert_eq!(next_gap_ms(&cycle, last_ms), 80_000, "the same queue");
+}
+
+#[test]
+fn an_echo_of_a_poll_from_before_the_cycle_moves_no_probes_apart() {
+    let mut cycle = cycle(ProbingConfig::paper());
+    for timestamp in 100..110 {
+        cycle.probe_sent(at(10_000 + 600 * u64::from(timestamp)), timestamp);
+    }
+    cycle.heard_echo(at(100_000), 99, Some(at(9_000)), cycle.alarm_rtt_ns);
+    assert_eq!(next_gap_ms(&cycle, 10_000 + 600 * 109), 600);
+}
+
+/// The queue of the last cycle is still there.
+#[test]
+fn a_cycle_that_starts_behind_a_long_round_trip_probes_no_faster_than_its_map_holds() {
+    let mut estimate = rtt(LOSS_RTT_NS);
+    estimate.sample(100 * LOSS_RTT_NS);
+    let mut cycle = Cycle::start(ProbingConfig::standard(), false, at(10_000), &estimate);
+    cycle.probe_sent(at(10_000), 1);
+    assert_eq!(next_gap_ms(&cycle, 10_000), 2 * 60_000 / 31);
+}
+
+/// A queue of few places before a link that carries a packet for each two probes.
+#[test]
+fn probes_every_other_of_which_finds_no_room_move_apart() {
+    let mut cycle = cycle(ProbingConfig::paper());
+    let mut gaps = Vec::new();
+    let mut now_ms = 10_000;
+    for timestamp in 0..17 {
+        if timestamp % 2 == 0 {
+            exchange(&mut cycle, timestamp, now_ms, 600);
+        } else {
+            cycle.probe_sent(at(now_ms), timestamp);
+        }
+        assert!(cycle.judge(at(now_ms), &SPARSE).is_none());
+        gaps.push(next_gap_ms(&cycle, now_ms));
+        now_ms += 600;
+    }
+    assert_eq!(gaps[..14], [600; 14], "seven answers may have had no neighbour by chance");
+    assert_eq!(gaps[14..], [1200; 3]);
 }

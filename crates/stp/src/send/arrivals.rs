@@ -176,6 +176,7 @@ mod tests {
             sent: SentUntil { octets: sent_ms * 50, path_octets: sent_ms * 50, ..SentUntil::default() },
             train: None,
             behind_train: false,
+            asked: 0,
             probes_bytes: None,
         }
     }

@@ -6,8 +6,12 @@ use skyhaul_core::{Instant, Stream};
 
 use crate::segment::is_newer;
 
-/// POLLs remembered; an answer to an older one says nothing about time any more.
-const MAX_RECORDS: usize = 64;
+/// POLLs remembered: of those that are older than the newest 64 some, further apart the older they are. An
+/// answer to another one says nothing about time.
+const MAX_RECORDS: usize = 2 * EXACT_RECORDS;
+const EXACT_RECORDS: usize = 64;
+/// Bits of a part of an age.
+const PART_BITS: u32 = 20;
 /// Timestamps keep behind a clock with units of 2^14 ns = 16.384 µs: half the range is 9.8 hours of silence,
 /// however many POLLs are lost.
 const UNIT_SHIFT: u32 = 14;
@@ -43,6 +47,8 @@ pub(crate) struct PollRecord {
     pub(crate) train: Option<u32>,
     /// ... behind others.
     pub(crate) behind_train: bool,
+    /// So many POLLs that are no probes of the path's MTU had left, this one included.
+    pub(super) asked: u64,
     /// Size of the packet, if that was a probe of the path's MTU.
     pub(crate) probes_bytes: Option<u32>,
 }
@@ -63,7 +69,9 @@ pub(super) struct PollHistory {
     last: Option<PollRecord>,
     answered: Option<PollRecord>,
     answered_at: Instant,
-    unanswered: u32,
+    /// POLLs sent that were no probes of the path's MTU, and those of them up to the newest answered one.
+    asked: u64,
+    heard: u64,
 }
 
 impl PollHistory {
@@ -81,7 +89,8 @@ impl PollHistory {
             last: None,
             answered: None,
             answered_at: Instant::ZERO,
-            unanswered: 0,
+            asked: 0,
+            heard: 0,
         }
     }
 
@@ -103,11 +112,11 @@ impl PollHistory {
         next: u64,
         (train, behind_train): (Option<u32>, bool),
     ) -> u32 {
+        self.asked += 1;
         let mut record = self.record(now, order, next);
         (record.train, record.behind_train) = (train, behind_train);
         self.push(record);
         self.last = Some(record);
-        self.unanswered = self.unanswered.saturating_add(1);
         record.timestamp
     }
 
@@ -130,7 +139,7 @@ impl PollHistory {
     }
 
     fn record(&mut self, now: Instant, order: u64, next: u64) -> PollRecord {
-        let ticks = ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset);
+        let ticks = self.ticks(now);
         let last = self.last_timestamp.unwrap_or(ticks.wrapping_sub(MIN_ROOM));
         let room = if is_newer(ticks, last) { ticks.wrapping_sub(last).max(MIN_ROOM) } else { MIN_ROOM };
         let timestamp = last.wrapping_add(1 + self.draw_below(room));
@@ -142,17 +151,31 @@ impl PollHistory {
             sent: SentUntil::default(),
             train: None,
             behind_train: false,
+            asked: self.asked,
             probes_bytes: None,
         }
     }
 
     fn push(&mut self, record: PollRecord) {
         if self.records.len() == MAX_RECORDS {
-            self.records.pop_front();
+            self.thin_out();
         }
         self.records.push_back(record);
         self.last_timestamp = Some(record.timestamp);
         self.count += 1;
+    }
+
+    /// Forgets that one of the older half without which the gap is the smallest part of its age.
+    fn thin_out(&mut self) {
+        let newest_at = self.records.back().map_or(Instant::ZERO, |record| record.sent_at);
+        let sent_at = |i: usize| self.records[i].sent_at; // below `EXACT_RECORDS`, and there are more
+        let part = |&i: &usize| {
+            let gap_ns = sent_at(i + 1).since(sent_at(i - 1));
+            gap_ns / (newest_at.since(sent_at(i)) >> PART_BITS).max(1)
+        };
+        if let Some(least) = (1..EXACT_RECORDS).min_by_key(part) {
+            self.records.remove(least);
+        }
     }
 
     /// Completes the record of the last POLL, which is written.
@@ -184,8 +207,18 @@ impl PollHistory {
         let record = self.records.drain(..=at).next_back()?;
         self.answered = Some(record);
         self.answered_at = now;
-        self.unanswered = self.records.iter().filter(|r| r.probes_bytes.is_none()).count() as u32;
+        self.heard = record.asked;
         Some((record, true))
+    }
+
+    /// When the POLL with this timestamp was sent, if it is remembered.
+    pub(crate) fn sent_at(&self, timestamp: u32) -> Option<Instant> {
+        self.records.iter().find(|record| record.timestamp == timestamp).map(|record| record.sent_at)
+    }
+
+    /// What the clock shows.
+    fn ticks(&self, now: Instant) -> u32 {
+        ((now.as_ns() >> UNIT_SHIFT) as u32).wrapping_add(self.offset)
     }
 
     /// True if the echo could be of a POLL of ours at all.
@@ -220,7 +253,7 @@ impl PollHistory {
 
     /// POLLs sent since the newest answered one.
     pub(crate) fn unanswered(&self) -> u32 {
-        self.unanswered
+        u32::try_from(self.asked - self.heard).unwrap_or(u32::MAX)
     }
 }
 
@@ -263,6 +296,26 @@ mod tests {
         let first = poll(0);
         let last = (1..50 * 3600 * 9).map(&mut poll).last();
         assert!(last.is_some_and(|last| is_newer(last, first)), "after nine hours");
+    }
+
+    /// Else no answer to whatever waits in a queue of minutes would tell that it takes minutes.
+    #[test]
+    fn of_any_number_of_polls_some_are_remembered() {
+        let mut history = PollHistory::new(7, 5);
+        let at = |i: u64| Instant::from_ns(i * SECOND);
+        let sent: alloc::vec::Vec<u32> =
+            (0..5000).map(|i| history.send(at(i), i, 0, (None, false))).collect();
+        let is_known = |i: &usize| history.sent_at(sent[*i]).is_some();
+        let known: alloc::vec::Vec<usize> = (0..5000).filter(is_known).collect();
+        assert!(
+            known.len() <= MAX_RECORDS
+                && known.ends_with(&(5000 - EXACT_RECORDS..5000).collect::<alloc::vec::Vec<_>>())
+        );
+        assert_eq!(known[0], 0, "the oldest is");
+        let apart = known.windows(2).map(|pair| pair[1] - pair[0]).max();
+        assert!(apart.is_some_and(|apart| apart <= 5000 / 8), "{apart:?}: {known:?}");
+        let (record, _) = history.answer(at(5000), sent[known[5]], |_| {}).unwrap();
+        assert_eq!((record.sent_at, history.unanswered()), (at(known[5] as u64), 4999 - known[5] as u32));
     }
 
     #[test]

@@ -83,6 +83,11 @@ impl Sender {
         self.polls.history().was_sent(echo)
     }
 
+    /// When the POLL with this timestamp was sent, if it is remembered and no newer one was answered.
+    pub(crate) fn polled_at(&self, echo: u32) -> Option<Instant> {
+        self.polls.history().sent_at(echo)
+    }
+
     /// Answer that an echo stands for, if it tells anything of time: it is not older than one before.
     pub(crate) fn answer(&mut self, now: Instant, echo: u32, path: &mut Path) -> Option<Answer> {
         let lost = |bytes| path.mtu_mut().into_iter().for_each(|mtu| mtu.probe_lost(now, bytes));
