@@ -103,6 +103,13 @@ fn probes_that_are_half_lost_for_their_own_number_become_fewer() {
     assert!(result.is_ok(), "{result:?}");
 }
 
+/// Relays that stop a sender of STPP for a second behind every 24 octets, and its questions took 20 s of the rate.
+#[test]
+fn questions_of_a_stopped_sender_do_not_hold_up_what_it_sends() {
+    let result = common::dose::guarded(1763, "network_swarm replay", || try_seed(1763));
+    assert!(result.is_ok(), "{result:?}");
+}
+
 #[test]
 fn replay() {
     let Some(seed) = number("SKYHAUL_SEED") else { return };

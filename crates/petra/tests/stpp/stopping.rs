@@ -80,6 +80,26 @@ fn a_stopped_sender_asks_once_a_round_trip_and_is_silent_otherwise() {
     assert_eq!(world.trace.len() - before, 40, "and each time there is one answer");
 }
 
+/// A hop far shorter than it was said to be, and slow: answers come at once, and questions must not.
+#[test]
+fn questions_of_a_stopped_sender_leave_the_rate_to_what_follows() {
+    let config = Config { rate_bps: Some(40_000), rtt_ns: MS, ..config() };
+    let mut world = World::new(&config, 200_000, |_| false);
+    world.delay_ns = MS / 5;
+    world.reads = false;
+    world.run_until(10 * SECOND);
+    let before = world.trace.len();
+    world.run_until(20 * SECOND);
+    let asked = world.trace[before..].iter().filter(|seen| seen.from == 0 && seen.polls()).count();
+    // 20 octets each 4 ms would be the rate: a twentieth of that.
+    assert!((100..=126).contains(&asked), "{asked} questions");
+    world.reads = true;
+    let now_ms = world.now_ns() / MS;
+    world.run_until(world.now_ns() + SECOND);
+    let next_ms = next_data(&world, now_ms).expect("it goes on");
+    assert!(next_ms <= now_ms + 200, "stopped until {now_ms}, next data at {next_ms}");
+}
+
 /// A peer that ignores STOP_TX fills what there is room for; nothing is lost that was taken.
 #[test]
 fn a_pdu_beyond_the_room_is_as_if_it_was_lost() {

@@ -71,6 +71,8 @@ pub(crate) struct World {
     pub(crate) read: Vec<u8>,
     /// True while the application at 1 reads.
     pub(crate) reads: bool,
+    /// One-way delay.
+    pub(crate) delay_ns: u64,
     /// Most octets that 1 kept.
     pub(crate) most_kept: u64,
     /// Events of both applications.
@@ -116,6 +118,7 @@ impl World {
             trace: Vec::new(),
             read: Vec::new(),
             reads: true,
+            delay_ns: DELAY_NS,
             most_kept: 0,
             events: [Vec::new(), Vec::new()],
             now: Instant::ZERO,
@@ -187,7 +190,7 @@ impl World {
                 let mut seen = Seen { at_ns: self.now.as_ns(), from, bytes: bytes.to_vec(), is_lost: false };
                 seen.is_lost = (self.losses)(&seen);
                 if !seen.is_lost {
-                    self.under_way.push_back((self.now.after(DELAY_NS), 1 - from, bytes.to_vec()));
+                    self.under_way.push_back((self.now.after(self.delay_ns), 1 - from, bytes.to_vec()));
                 }
                 self.trace.push(seen);
             }

@@ -7,7 +7,7 @@ mod polling;
 mod send_tests;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Event, Instant, Path, RttEstimator, Stats, Step, US, Verdict, nearest};
+use skyhaul_core::{Event, Instant, Path, RttEstimator, SECOND, Stats, Step, US, Verdict, nearest};
 
 use super::call::Call;
 use super::config::Config;
@@ -61,6 +61,7 @@ pub(super) struct Sender {
     cutter: Cutter,
     flight: Flight,
     polling: Polling,
+    rate_bps: Option<u64>,
     rtt: RttEstimator,
     /// `None` until the peer has said.
     peer: Option<PeerBounds>,
@@ -85,6 +86,7 @@ impl Sender {
             cutter: Cutter::new(config.sdu_bytes, config.sdu_header_bytes),
             flight: Flight::new(config.rtt_ns, config.timeout_ns()),
             polling: Polling::new(config.poll_percent, config.rtt_ns),
+            rate_bps: config.rate_bps,
             rtt: RttEstimator::new(config.rtt_ns),
             peer: None,
             is_stopped: false,
@@ -174,14 +176,21 @@ impl Sender {
     /// Next thing to send, and when. A POLL that is due goes with data, if any is to leave.
     pub(super) fn next(&self, now: Instant, path: &Path) -> Option<Step<SenderAction>> {
         let data = self.next_data(now, path);
-        data.or_else(|| Some(Step { at: self.poll_at(now)?, action: SenderAction::Poll }))
+        data.or_else(|| Some(Step { at: self.poll_at(now, path)?, action: SenderAction::Poll }))
     }
 
-    fn poll_at(&self, now: Instant) -> Option<Instant> {
+    fn poll_at(&self, now: Instant, path: &Path) -> Option<Instant> {
         let window_pdus = self.window_pdus();
         let is_held = self.is_stopped && !self.cutter.is_empty();
         let is_short = window_pdus > 0 && self.polling.is_window_short(self.flight.used_pdus(), window_pdus);
-        self.polling.due(now, is_held || is_short, self.flight.used_pdus() > 0)
+        let at = self.polling.due(now, is_held || is_short, self.flight.used_pdus() > 0)?;
+        Some(if is_held { at.max(self.polling.stopped_at(self.poll_ns(path), path.grant())) } else { at })
+    }
+
+    /// Time that a POLL takes at the declared rate; 0 without one.
+    fn poll_ns(&self, path: &Path) -> u64 {
+        let bits = u64::from(path.wire_bytes(HEADER_BYTES)) * 8;
+        self.rate_bps.map_or(0, |rate_bps| bits * SECOND / rate_bps.max(1))
     }
 
     /// When the next timer of a PDU ends.
@@ -204,7 +213,7 @@ impl Sender {
             SenderAction::New => (self.depart_new(call), None),
             SenderAction::Poll => return None,
         };
-        let is_due = self.poll_at(call.now).is_some_and(|at| at <= call.now);
+        let is_due = self.poll_at(call.now, call.path).is_some_and(|at| at <= call.now);
         Some(Outgoing { number, poll: is_due.then(|| self.depart_poll(call)), repeat })
     }
 
