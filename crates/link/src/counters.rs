@@ -111,7 +111,7 @@ impl LinkCounters {
         self.delivered_bytes += u64::from(wire_bytes);
     }
 
-    pub(crate) fn drop(&mut self, wire_bytes: u32, cause: DropCause) {
+    pub(crate) fn lose(&mut self, wire_bytes: u32, cause: DropCause) {
         *self.dropped.of(cause) += 1;
         self.dropped_bytes += u64::from(wire_bytes);
     }

@@ -55,12 +55,12 @@ pub(crate) struct Direction {
     /// Nothing of it costs a direction that has none.
     policer: Option<Box<Policer>>,
     pub(super) queue: Queue,
-    red: Option<Red>,
+    red: Option<Box<Red>>,
     low_limit: LowLimit,
     /// Router of explicit rate control; nothing of it costs a direction that has none.
     pub(super) explicit: Option<Box<Explicit>>,
     pub(super) line: TransmissionLine,
-    damage_stream: Stream,
+    damage_stream: Box<Stream>,
     /// When packets that noise took would have arrived, where somebody wants to know.
     damaged: Option<VecDeque<Instant>>,
     /// Packets that will be delivered.
@@ -74,7 +74,8 @@ pub(crate) struct Direction {
     pub(super) delivered_at: Instant,
     /// One past the latest place delivered.
     delivered_end: u64,
-    pub(super) counters: LinkCounters,
+    /// In a box, as what is rare is: a link is moved when it is made, and what is used of it lies together.
+    pub(super) counters: Box<LinkCounters>,
 }
 
 impl Direction {
@@ -86,18 +87,18 @@ impl Direction {
         Self {
             policer: policer.map(|policer| Box::new(Policer::new(policer))),
             queue: Queue::new(queue),
-            red: red.and_then(|red| Red::new(red, stream("red"))),
+            red: red.and_then(|red| Red::new(red, stream("red"))).map(Box::new),
             low_limit,
             explicit: explicit.map(|explicit| Box::new(Explicit::new(explicit, delay_ns))),
             line: TransmissionLine::new(config, port, seed),
-            damage_stream: stream("damage"),
+            damage_stream: Box::new(stream("damage")),
             damaged: None,
             under_way: UnderWay::new(),
             held: VecDeque::new(),
             clock: Instant::ZERO,
             delivered_at: Instant::ZERO,
             delivered_end: 0,
-            counters: LinkCounters::default(),
+            counters: Box::default(),
         }
     }
 
@@ -131,7 +132,7 @@ impl Direction {
         if let Some(explicit) = &mut self.explicit {
             explicit.lose(order);
         }
-        self.counters.drop(wire_bytes, cause);
+        self.counters.lose(wire_bytes, cause);
         Some(DroppedPacket { at, cause, order, id, wire_bytes })
     }
 
@@ -317,6 +318,6 @@ impl Direction {
     }
 
     pub(crate) fn counters(&self, now: Instant) -> LinkCounters {
-        LinkCounters { queue_bytes: self.queue_bytes(now), ..self.counters }
+        LinkCounters { queue_bytes: self.queue_bytes(now), ..*self.counters }
     }
 }

@@ -217,7 +217,7 @@ fn run(config: &LinkConfig, steps: &[Step], looks: bool) -> Vec<(Instant, u32, P
             Step::Outage(ns) => link.force_outage(now, Some(now.after(ns)), &mut NullSink).unwrap(),
             Step::Look => {}
         }
-        while looks && link.due_port(now).is_some() {
+        while looks && link.deadline().is_some_and(|at| at <= now) {
             let due = link.deadline().unwrap();
             let (port, packet) = link.poll_transmit(now).unwrap();
             out.push((due, port, packet));

@@ -1,5 +1,6 @@
 //! The random part of one direction.
 
+use alloc::boxed::Box;
 use alloc::format;
 
 use skyhaul_core::Stream;
@@ -36,12 +37,18 @@ pub(crate) struct Impairments {
     /// True if no stream is in use: nothing ever happens to a packet.
     is_clear: bool,
     loss: Chance,
-    burst: GilbertElliott,
-    bit_errors: BitErrors,
     reorder: Chance,
     duplicate: Chance,
     /// Most of a packet's jitter.
     jitter_ns: u64,
+    /// What is large, and not looked at while nothing ever happens.
+    large: Box<Large>,
+}
+
+#[derive(Clone, Debug)]
+struct Large {
+    burst: GilbertElliott,
+    bit_errors: BitErrors,
     loss_stream: Stream,
     bits_stream: Stream,
     reorder_stream: Stream,
@@ -55,16 +62,18 @@ impl Impairments {
         let impairments = Self {
             is_clear: false,
             loss: Chance::new(config.loss),
-            burst: GilbertElliott::new(config.burst_loss, stream("burst")),
-            bit_errors: BitErrors::new(config.bit_error_rate),
             reorder: Chance::new(config.reordering.probability),
             duplicate: Chance::new(config.duplication),
             jitter_ns: config.jitter_ns,
-            loss_stream: stream("loss"),
-            bits_stream: stream("bits"),
-            reorder_stream: stream("reorder"),
-            duplicate_stream: stream("duplicate"),
-            jitter_stream: stream("jitter"),
+            large: Box::new(Large {
+                burst: GilbertElliott::new(config.burst_loss, stream("burst")),
+                bit_errors: BitErrors::new(config.bit_error_rate),
+                loss_stream: stream("loss"),
+                bits_stream: stream("bits"),
+                reorder_stream: stream("reorder"),
+                duplicate_stream: stream("duplicate"),
+                jitter_stream: stream("jitter"),
+            }),
         };
         Self { is_clear: impairments.uses_none(), ..impairments }
     }
@@ -72,8 +81,8 @@ impl Impairments {
     fn uses_none(&self) -> bool {
         let chances = [self.loss, self.reorder, self.duplicate];
         chances == [Chance::NEVER; 3]
-            && self.burst.is_never()
-            && self.bit_errors.is_never()
+            && self.large.burst.is_never()
+            && self.large.bit_errors.is_never()
             && self.jitter_ns == 0
     }
 
@@ -110,29 +119,30 @@ impl Impairments {
 
     /// Draws for the next packet.
     pub(crate) fn draw(&mut self, wire_bytes: u32) -> Impairment {
-        let burst = self.burst.draw();
-        let single = draw(self.loss, &mut self.loss_stream);
+        let burst = self.large.burst.draw();
+        let single = draw(self.loss, &mut self.large.loss_stream);
         Impairment {
             lost: single || burst,
             hit: self.draw_bit_error(wire_bytes),
-            late: draw(self.reorder, &mut self.reorder_stream),
-            twice: draw(self.duplicate, &mut self.duplicate_stream),
+            late: draw(self.reorder, &mut self.large.reorder_stream),
+            twice: draw(self.duplicate, &mut self.large.duplicate_stream),
             jitter_ns: self.draw_jitter_ns(),
         }
     }
 
     /// Draws for how much longer a packet is on its way; anew if a change of a running link sends it anew.
     pub(crate) fn draw_jitter_ns(&mut self) -> u64 {
-        if self.jitter_ns == 0 { 0 } else { self.jitter_stream.below(self.jitter_ns.saturating_add(1)) }
+        if self.jitter_ns == 0 { 0 } else { self.large.jitter_stream.below(self.jitter_ns.saturating_add(1)) }
     }
 
     /// The chance that a packet of so many bytes is hit by a bit error.
     pub(crate) fn bit_error_chance(&self, wire_bytes: u32) -> Chance {
-        self.bit_errors.chance(wire_bytes)
+        self.large.bit_errors.chance(wire_bytes)
     }
 
     fn draw_bit_error(&mut self, wire_bytes: u32) -> bool {
-        !self.bit_errors.is_never() && self.bit_errors.chance(wire_bytes).hit(self.bits_stream.next_u64())
+        !self.large.bit_errors.is_never()
+            && self.large.bit_errors.chance(wire_bytes).hit(self.large.bits_stream.next_u64())
     }
 }
 

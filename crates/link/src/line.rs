@@ -1,6 +1,8 @@
 //! The line behind the queue of one direction: serialisation, outages, the channel and chance.
 //! Needs no packet, only its size, so that links and the capacity computation run the same code.
 
+use alloc::boxed::Box;
+
 use skyhaul_core::Instant;
 use skyhaul_core::event::DropCause;
 
@@ -69,7 +71,7 @@ impl Journey {
 pub(crate) struct TransmissionLine {
     serializer: Serializer,
     impairments: Impairments,
-    channel: Option<Channel>,
+    channel: Option<Box<Channel>>,
     damage: Damage,
     /// Somebody wants to know when packets that noise takes would have arrived.
     traces_damage: bool,
@@ -94,7 +96,7 @@ impl TransmissionLine {
         Self {
             serializer: Serializer::new(&timeline),
             impairments: Impairments::new(direction, seed, &name),
-            channel: Channel::new(config, port, seed),
+            channel: Channel::new(config, port, seed).map(Box::new),
             damage: direction.damage,
             traces_damage: false,
             delays: Walk::new(&timeline, Instant::ZERO),
@@ -243,7 +245,7 @@ impl TransmissionLine {
 
     /// No packet whose serialisation ends at `sent` or later is delivered before this.
     pub(crate) fn earliest_arrival(&self, sent: Instant) -> Instant {
-        let channel_delay_ns = self.channel.as_ref().map_or(0, Channel::min_delay_ns);
+        let channel_delay_ns = self.channel.as_ref().map_or(0, |channel| channel.min_delay_ns());
         sent.after(self.min_delay_ns).after(channel_delay_ns)
     }
 

@@ -60,6 +60,7 @@ impl Link {
         }
     }
 
+    #[cold]
     pub(super) fn report(&self, port: u32, drops: &[DroppedPacket], sink: &mut dyn EventSink) {
         for &DroppedPacket { at, cause, order, id, wire_bytes } in drops {
             if sink.wants() {
@@ -98,21 +99,18 @@ impl Link {
     /// which they entered.
     #[inline]
     pub fn poll_transmit(&mut self, now: Instant) -> Option<(u32, Packet)> {
-        let port = self.due_port(now)?;
-        Some((port, *self.take_due(port)?))
+        self.poll(now).map(|(port, packet)| (port, *packet))
     }
 
-    /// The next packet of those that leave at `port`, due or not.
-    #[inline]
-    pub fn take_due(&mut self, port: u32) -> Option<Box<Packet>> {
-        self.directions[1 - port as usize].deliver()
-    }
-
-    /// Port at which the next packet leaves, if its delivery time has come.
-    #[inline]
-    pub fn due_port(&self, now: Instant) -> Option<u32> {
+    /// [`poll_transmit`](Self::poll_transmit) of a packet in the box that it goes on in.
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
+    pub fn poll(&mut self, now: Instant) -> Option<(u32, Box<Packet>)> {
         let (at, start) = self.next_delivery();
-        (at <= now && at < Instant::MAX).then_some(1 - start as u32)
+        if at > now || at == Instant::MAX {
+            return None;
+        }
+        Some((1 - start as u32, self.directions[start].deliver()?))
     }
 
     /// Next time at which [`poll_transmit`](Self::poll_transmit) has a packet; in the past if it has one now.

@@ -26,7 +26,7 @@ impl Direction {
 
     fn lose(&mut self, at: Instant, order: u64, flight: &Flight) -> DroppedPacket {
         let (id, wire_bytes) = (flight.packet.meta.id, flight.packet.meta.wire_bytes);
-        self.counters.drop(wire_bytes, DropCause::Outage);
+        self.counters.lose(wire_bytes, DropCause::Outage);
         if let Some(explicit) = &mut self.explicit {
             explicit.lose(order);
         }

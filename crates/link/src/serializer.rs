@@ -50,6 +50,8 @@ impl Serializer {
     }
 
     /// End of so many bytes that begin at `start`.
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
     fn spend(&mut self, start: Instant, wire_bytes: u32) -> Instant {
         let Some(rate_bps) = self.rates.step().rate_bps else { return self.work_off(start, 0) };
         let work = u64::from(wire_bytes).checked_mul(8 * SECOND).and_then(|w| w.checked_add(self.remainder));
@@ -65,6 +67,7 @@ impl Serializer {
     }
 
     /// End of so much work that begins at `at`.
+    #[inline(never)]
     fn work_off(&mut self, mut at: Instant, mut work: u128) -> Instant {
         while let Some(rate_bps) = self.rates.reach(at).rate_bps.map(u128::from) {
             let end = self.rates.end();

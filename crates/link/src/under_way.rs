@@ -27,10 +27,9 @@ impl<T> UnderWay<T> {
 
     /// Takes an item; all that are there are before it in the order of entry.
     pub(crate) fn push(&mut self, arrival: Instant, place: u64, item: T) {
-        let turn = (arrival, place);
         self.next_at = self.next_at.min(arrival);
-        if self.in_order.back().is_some_and(|&(at, place, _)| (at, place) > turn) {
-            self.overtaking.insert(turn, item);
+        if self.in_order.back().is_some_and(|&(at, ..)| at > arrival) {
+            self.overtaking.insert((arrival, place), item);
         } else {
             self.in_order.push_back((arrival, place, item));
         }

@@ -54,19 +54,14 @@ impl Edge {
         self.arq.as_mut().map_or(0, |arq| arq.work(now, &mut self.link))
     }
 
-    /// Port at which a packet leaves now, after [`work`](Self::work).
+    /// Next packet that leaves now, and its port, after [`work`](Self::work).
     #[inline]
-    pub(super) fn due_port(&self, now: Instant) -> Option<u32> {
-        self.arq.as_ref().map_or_else(|| self.link.due_port(now), |arq| arq.due_port())
-    }
-
-    /// The packet that leaves at `port`.
-    #[inline]
-    pub(super) fn take_due(&mut self, port: u32) -> Option<Box<Packet>> {
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(u32, Box<Packet>)> {
         if let Some(arq) = &mut self.arq {
-            return arq.take_due(port).map(Box::new);
+            let port = arq.due_port()?;
+            return Some((port, Box::new(arq.take_due(port)?)));
         }
-        self.link.take_due(port)
+        self.link.poll(now)
     }
 
     /// When something happens here next.

@@ -136,19 +136,42 @@ impl Fabric {
         if self.routers.is_some() {
             self.watch_leaving(now, [at, index], &packet, sink);
         }
-        let edge = &mut self.edges[index as usize];
-        let mut sink = LinkSink { link: index, sink };
-        match &mut self.tap {
-            None => edge.enter(now, [index, port], packet, &mut sink),
-            Some(tap) => {
-                let (copy, mut drops) =
-                    (Packet::clone(&packet), DropSink { drops: Vec::new(), sink: &mut sink });
-                edge.enter(now, [index, port], packet, &mut drops);
-                tap.entered(now, LinkEnd { link: index, port }, &copy, &drops.drops);
-            }
+        if self.tap.is_some() {
+            return self.enter_in_sight(now, [index, port], packet, sink);
         }
+        self.enter(now, [index, port], packet, &mut LinkSink { link: index, sink });
+    }
+
+    /// A packet enters link `index` at its port `port`.
+    #[inline]
+    fn enter(
+        &mut self,
+        now: Instant,
+        [index, port]: [u32; 2],
+        packet: Box<Packet>,
+        sink: &mut dyn EventSink,
+    ) {
+        let edge = &mut self.edges[index as usize];
+        edge.enter(now, [index, port], packet, sink);
         if let Some(deadline) = edge.deadline() {
             self.schedule.hasten(index as usize, deadline);
+        }
+    }
+
+    /// [`Self::enter`] where somebody looks on.
+    #[cold]
+    fn enter_in_sight(
+        &mut self,
+        now: Instant,
+        [index, port]: [u32; 2],
+        packet: Box<Packet>,
+        sink: &mut dyn EventSink<Source>,
+    ) {
+        let copy = Packet::clone(&packet);
+        let mut drops = DropSink { drops: Vec::new(), sink: &mut LinkSink { link: index, sink } };
+        self.enter(now, [index, port], packet, &mut drops);
+        if let Some(tap) = &mut self.tap {
+            tap.entered(now, LinkEnd { link: index, port }, &copy, &drops.drops);
         }
     }
 
@@ -159,36 +182,21 @@ impl Fabric {
         Some((mtu_bytes, LinkEnd { link: index, port }))
     }
 
-    /// Node that the next packet of link `index` reaches, and the end of the link there, if it is delivered
-    /// now. [`Self::deliver`] gives the packet itself.
+    /// Next packet that link `index` delivers now, with the node that it reaches and the end of the link
+    /// there. If there is none, the link acts when its next one is due.
     #[inline]
-    pub(crate) fn reached(&mut self, now: Instant, index: usize) -> Option<(u32, LinkEnd)> {
+    pub(crate) fn deliver(&mut self, now: Instant, index: usize) -> Option<(u32, LinkEnd, Box<Packet>)> {
         let edge = &mut self.edges[index];
         self.frames += edge.work(now);
-        let Some(port) = edge.due_port(now) else {
+        let Some((port, packet)) = edge.poll(now) else {
             self.schedule.set(index, edge.deadline());
             return None;
         };
-        Some((edge.ends[port as usize], LinkEnd { link: index as u32, port }))
-    }
-
-    /// The packet that is delivered at this end of a link.
-    #[inline]
-    pub(crate) fn deliver(&mut self, now: Instant, end: LinkEnd) -> Option<Box<Packet>> {
-        if self.tap.is_some() {
-            return self.deliver_in_sight(now, end);
-        }
-        self.edges[end.link as usize].take_due(end.port)
-    }
-
-    /// [`Self::deliver`] where somebody looks on.
-    #[cold]
-    fn deliver_in_sight(&mut self, now: Instant, end: LinkEnd) -> Option<Box<Packet>> {
-        let packet = self.edges[end.link as usize].take_due(end.port)?;
+        let end = LinkEnd { link: index as u32, port };
         if let Some(tap) = &mut self.tap {
             tap.left(now, end, &packet);
         }
-        Some(packet)
+        Some((edge.ends[port as usize], end, packet))
     }
 }
 
@@ -294,8 +302,7 @@ impl Middle {
                 self.fabric.look(at, router as u32, &mut NullSink);
                 continue;
             }
-            let Some((node, end)) = self.fabric.reached(at, index) else { continue };
-            let Some(packet) = self.fabric.deliver(at, end) else { continue };
+            let Some((node, end, packet)) = self.fabric.deliver(at, index) else { continue };
             if !self.is_router.get(node as usize).is_some_and(|is| *is) {
                 return Some((at, node, *packet));
             }

@@ -11,6 +11,7 @@ mod web;
 use std::any::Any;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
+use std::ops::Range;
 
 use hdrhistogram::Histogram;
 use skyhaul_core::{Instant, PacketMeta, Stats, Stream, StreamEvent, US, Weight};
@@ -85,13 +86,21 @@ pub struct Flows {
     max_memory_bytes: u64,
     /// True if packets are looked into, so that streams must be written octet by octet.
     shows_octets: bool,
-    /// Groups of the flows that are accepted here, by flow.
-    groups: BTreeMap<u32, u32>,
+    /// Flows that are accepted here, in rising order.
+    accepted: Vec<Accepted>,
+}
+
+/// Flows of one group, one after the other, that are accepted at one host.
+#[derive(Debug)]
+struct Accepted {
+    group: u32,
+    /// Numbers of the first, and one past that of the last.
+    flows: Range<u32>,
     delays: Delays,
 }
 
-/// One-way delays of packets from openers to acceptors, in microseconds, by group of flows.
-pub(crate) type Delays = BTreeMap<u32, Histogram<u32>>;
+/// One-way delays of packets from openers to acceptors, in microseconds.
+pub(crate) type Delays = Histogram<u32>;
 
 impl Flows {
     /// None yet. What is read before `warm_up` is counted apart.
@@ -109,8 +118,7 @@ impl Flows {
             memory_bytes: 0,
             max_memory_bytes,
             shows_octets: false,
-            groups: BTreeMap::new(),
-            delays: Delays::new(),
+            accepted: Vec::new(),
         }
     }
 
@@ -164,8 +172,20 @@ impl Flows {
             _ => Box::new(StreamReceiver::new(terms)),
         };
         self.ports.insert(port, self.slots.len());
-        self.groups.insert(terms.flow, terms.group);
+        self.take_delays(terms.flow, terms.group);
         self.add(terms, end, true);
+    }
+
+    /// Has the delays of the next flow that is accepted here counted with those of its group.
+    fn take_delays(&mut self, flow: u32, group: u32) {
+        debug_assert!(
+            self.accepted.last().is_none_or(|last| last.flows.end <= flow),
+            "flows come in their order"
+        );
+        match self.accepted.last_mut() {
+            Some(last) if (last.group, last.flows.end) == (group, flow) => last.flows.end += 1,
+            _ => self.accepted.push(Accepted { group, flows: flow..flow + 1, delays: delay_histogram() }),
+        }
     }
 
     fn add(&mut self, terms: &FlowTerms, end: Box<dyn End>, is_acceptor: bool) {
@@ -204,9 +224,9 @@ impl Flows {
         slots.map(|(slot, sum)| (slot.flow, !slot.is_acceptor, &slot.record, sum))
     }
 
-    /// Delays of the packets that arrived at acceptors here, in microseconds, by group of flows.
-    pub(crate) fn delays(&self) -> &Delays {
-        &self.delays
+    /// Delays of the packets that arrived at acceptors here, in microseconds, with the group of the flows.
+    pub(crate) fn delays(&self) -> impl Iterator<Item = (u32, &Delays)> {
+        self.accepted.iter().map(|accepted| (accepted.group, &accepted.delays))
     }
 
     /// Flow and end of a connection.
@@ -313,7 +333,7 @@ const MAX_DELAY_US: u64 = 3_600_000_000;
 
 /// Microseconds to three digits, which grows as longer ones come: most runs see a few seconds. Counters stay
 /// at 2^32 - 1.
-pub(crate) fn delay_histogram() -> Histogram<u32> {
+fn delay_histogram() -> Delays {
     Histogram::new(3).expect("three digits are allowed")
 }
 
@@ -375,11 +395,11 @@ impl App for Flows {
     }
 
     fn arrived(&mut self, now: Instant, meta: &PacketMeta) {
-        let Some(&group) = self.groups.get(&meta.flow) else { return };
-        if now >= self.warm_up {
+        let place = self.accepted.partition_point(|accepted| accepted.flows.end <= meta.flow);
+        let Some(accepted) = self.accepted.get_mut(place) else { return };
+        if now >= self.warm_up && accepted.flows.start <= meta.flow {
             let delay_us = (now.since(meta.sent_at) / US).min(MAX_DELAY_US);
-            let delays = self.delays.entry(group).or_insert_with(delay_histogram);
-            delays.record(delay_us).expect("an hour has fewer counters than there are numbers");
+            accepted.delays.record(delay_us).expect("an hour has fewer counters than there are numbers");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Metrics of flows: of each group, and of all together.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use skyhaul_core::{Instant, SECOND, Stats};
@@ -9,7 +10,7 @@ use skyhaul_petra::utl::RoundTrips;
 use super::loss_oracle::VERDICTS;
 use super::wrong::{damaged_packets, wrong_bytes_in_words};
 use crate::fabric::RunError;
-use crate::flows::{Delays, Flows, Record, delay_histogram};
+use crate::flows::{Delays, Flows, Record};
 use crate::network::Network;
 use crate::run::Run;
 use crate::share::limit_bytes;
@@ -155,34 +156,29 @@ pub(super) fn add(run: &Run<'_>, metrics: &mut Metrics) -> Result<(), RunError> 
     }
     let delays = delays(network);
     let all: Vec<&Flow<'_>> = flows.iter().collect();
-    add_set("", &all, delays.values(), metrics);
+    add_set("", &all, delays.iter().map(|&(_, delays)| delays), metrics);
     add_limit(run, &flows, metrics);
     if scenario.flows.len() > 1 {
         for (group, spec) in scenario.flows.iter().enumerate() {
             let members: Vec<&Flow<'_>> = flows.iter().filter(|flow| flow.at.group == group).collect();
-            let delays = delays.get(&(group as u32)).into_iter();
+            let its = |&(other, delays): &(u32, _)| (other as usize == group).then_some(delays);
+            let delays = delays.iter().filter_map(its);
             add_set(&format!("flows.{}.", spec.name), &members, delays, metrics);
         }
     }
     Ok(())
 }
 
-fn delays(network: &Network) -> Delays {
-    let mut sums = Delays::new();
-    for (_, host) in network.hosts() {
-        let Some(app) = host.app.as_any().downcast_ref::<Flows>() else { continue };
-        for (&group, histogram) in app.delays() {
-            let sum = sums.entry(group).or_insert_with(delay_histogram);
-            sum.add(histogram).expect("sums grow as they need");
-        }
-    }
-    sums
+/// Delays at each host, with the group of the flows.
+fn delays(network: &Network) -> Vec<(u32, &Delays)> {
+    let apps = network.hosts().filter_map(|(_, host)| host.app.as_any().downcast_ref::<Flows>());
+    apps.flat_map(Flows::delays).filter(|(_, delays)| !delays.is_empty()).collect()
 }
 
 fn add_set<'h>(
     prefix: &str,
     flows: &[&Flow<'_>],
-    delays: impl Iterator<Item = &'h hdrhistogram::Histogram<u32>>,
+    delays: impl Iterator<Item = &'h Delays>,
     metrics: &mut Metrics,
 ) {
     let mut add = |name: &str, value: f64| {
@@ -315,15 +311,11 @@ fn add_quantiles(name: &str, sorted: &[f64], add: &mut impl FnMut(&str, f64)) {
     add(&format!("{name}.max"), max);
 }
 
-fn add_delays<'h>(
-    delays: impl Iterator<Item = &'h hdrhistogram::Histogram<u32>>,
-    add: &mut impl FnMut(&str, f64),
-) {
-    let mut sum = delay_histogram();
-    delays.for_each(|delays| sum.add(delays).expect("sums grow as they need"));
-    if sum.is_empty() {
-        return;
-    }
+fn add_delays<'h>(mut delays: impl Iterator<Item = &'h Delays>, add: &mut impl FnMut(&str, f64)) {
+    let Some(first) = delays.next() else { return };
+    // One alone is read where it is.
+    let mut sum = Cow::Borrowed(first);
+    delays.for_each(|delays| sum.to_mut().add(delays).expect("sums grow as they need"));
     add("delay_ms.mean", sum.mean() / 1e3);
     for (label, quantile) in [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)] {
         add(&format!("delay_ms.{label}"), sum.value_at_quantile(quantile) as f64 / 1e3);

@@ -216,15 +216,16 @@ impl Network {
     }
 
     fn wake(&mut self, node: usize) {
-        if let Err(place) = self.woken.binary_search_by(|other| node.cmp(other)) {
+        if self.woken.last().is_none_or(|&first| node < first) {
+            self.woken.push(node);
+        } else if let Err(place) = self.woken.binary_search_by(|other| node.cmp(other)) {
             self.woken.insert(place, node);
         }
     }
 
     /// Everything that link `index` has to deliver now.
     fn deliver(&mut self, index: usize, sink: &mut dyn EventSink<Source>) {
-        while let Some((at, end)) = self.fabric.reached(self.now, index) {
-            let Some(packet) = self.fabric.deliver(self.now, end) else { return };
+        while let Some((at, end, packet)) = self.fabric.deliver(self.now, index) {
             self.events += 1;
             match &mut self.nodes[at as usize] {
                 Node::Host(host) if packet.meta.to == at => {
