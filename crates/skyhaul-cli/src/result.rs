@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 
 use serde::Serialize;
+use skyhaul_core::event::RuledBy;
 use skyhaul_core::{Instant, Stats};
 use skyhaul_files::SessionReport;
 use skyhaul_lab::transfer::{LatenessMs, LossCounts, Probing, RttMs, Traffic};
@@ -36,6 +37,9 @@ pub(crate) struct TransferResult {
     /// Why the rate was measured though routers were asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) fell_back: Option<&'static str>,
+    /// Routers on the path told the rate.
+    #[serde(skip)]
+    pub(crate) is_told_rate: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -113,6 +117,7 @@ impl TransferResult {
             protection: None,
             controller: sender.map_or_else(|| "receiver".into(), |s| s.controller.into()),
             fell_back: fell_back(stats.ruled_by),
+            is_told_rate: stats.ruled_by == Some(RuledBy::Routers),
             link: None,
             seed: None,
             declared_rate_bps: None,

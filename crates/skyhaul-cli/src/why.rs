@@ -121,9 +121,17 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
             "it was not answered at once: nobody listened yet, or its packets were lost or waited in a queue on the \
              way; if others fill the path, it is faster when they are done"
         }
+        Cause::Opening if result.is_told_rate => {
+            "the handshake takes round trips, and so do the first words of routers; many files in one command share \
+             them"
+        }
         Cause::Opening => {
             "the handshake and the search for a rate take round trips; many files in one command share \
              them, and a path that is remembered (no --no-memory) is not searched again"
+        }
+        Cause::PathRate if result.is_told_rate => {
+            "routers on the path told this rate; those who follow them share it, and it is faster when others are \
+             done"
         }
         Cause::PathRate => {
             return format!(

@@ -5,6 +5,7 @@ use crate::errors::ErrorCode;
 use crate::file_results::FileResults;
 use crate::limited::samples::table;
 use skyhaul_core::Stats;
+use skyhaul_core::event::RuledBy;
 use skyhaul_files::SessionReport;
 use skyhaul_lab::transfer::{LossCounts, Traffic};
 
@@ -202,6 +203,23 @@ fn what_a_file_took_that_failed_is_no_rate_and_not_sent_for_the_others() {
     let forward = Traffic { packets: 2_527, bytes: 3_500_000 };
     let told = sentence(&partly(TransferResult { forward, losses, ..lost }));
     assert!(told.contains("a full queue, and 3.5 MB were sent for 1.0 kB; "), "{told}");
+}
+
+#[test]
+fn a_rate_that_routers_told_was_not_found_out() {
+    let ruled = |ruled_by, cause| {
+        let stats = Stats { ruled_by, ..Stats::default() };
+        let blank = TransferResult::new(&SessionReport::default(), Some(&stats));
+        sentence(&TransferResult { limited_by: Some(table(&[(cause, 1_000)])), ..blank })
+    };
+    let told = ruled(Some(RuledBy::Routers), Cause::PathRate);
+    assert!(told.contains("routers on the path told this rate") && !told.contains("found"), "{told}");
+    let told = ruled(Some(RuledBy::Routers), Cause::Opening);
+    assert!(told.contains("first words of routers") && !told.contains("search"), "{told}");
+    for by in [None, Some(RuledBy::NoRouter), Some(RuledBy::QueueBehind), Some(RuledBy::PeerWithout)] {
+        assert!(ruled(by, Cause::PathRate).contains("was found to carry"), "{by:?}");
+        assert!(ruled(by, Cause::Opening).contains("search for a rate"), "{by:?}");
+    }
 }
 
 #[test]
