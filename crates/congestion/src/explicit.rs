@@ -193,8 +193,14 @@ impl Controller for Explicit {
     }
 
     fn needs(&self) -> Needs {
-        let conserves = self.answer != LossAnswer::Reduce && self.without_router.is_none();
-        Needs { path_header: true, conserves, ..Needs::default() }
+        let is_ruled = self.without_router.is_none();
+        let reduces = self.answer == LossAnswer::Reduce;
+        Needs {
+            path_header: true,
+            conserves: is_ruled && !reduces,
+            each_window: is_ruled && reduces,
+            ..Needs::default()
+        }
     }
 
     fn snapshot(&self) -> Snapshot {

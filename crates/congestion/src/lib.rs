@@ -173,6 +173,10 @@ pub struct Needs {
     pub holds_back: bool,
     /// True if its window alone says how much leaves during a repair: nothing else is to slow that down.
     pub conserves: bool,
+    /// True if each window of data that loses something, new or again, is an event of its own, in a repair
+    /// that goes on, too [RFC 5681 4.3]. Else a repair is one event however long it lasts, as in the Linux
+    /// kernel.
+    pub each_window: bool,
     /// True if packets are to carry a path header, which asks routers for a rate.
     pub path_header: bool,
     /// Low-priority segments beyond the window that are wanted from now on, over one round trip

@@ -7,9 +7,11 @@ mod common;
 use common::{PORT, plain, way};
 use skyhaul_core::{
     ConnectionId, Connections, Engine, HeaderFormat, HeaderTime, Instant, MS, NetworkFields, NullSink,
-    PathHeader, Stream,
+    PathHeader, Stats, Stream,
 };
-use skyhaul_tcp::{AckPolicy, Asks, Config, ControllerKind, Endpoint, EndpointConfig, ExplicitConfig};
+use skyhaul_tcp::{
+    AckPolicy, Asks, Config, ControllerKind, Endpoint, EndpointConfig, ExplicitConfig, Recovery,
+};
 
 const MSS: u64 = 1000;
 const ONE_WAY_NS: u64 = 40 * MS;
@@ -42,14 +44,25 @@ impl Ends {
     }
 
     /// What an end sends now crosses the path, where `route` may write on headers. Headers as they left.
-    fn pass(&mut self, side: usize, mut route: impl FnMut(&mut PathHeader)) -> Vec<Option<PathHeader>> {
+    fn pass(&mut self, side: usize, route: impl FnMut(&mut PathHeader)) -> Vec<Option<PathHeader>> {
+        self.pass_but(&[], side, route)
+    }
+
+    /// Likewise, but for the packets with these places in the order of leaving, which are lost.
+    fn pass_but(
+        &mut self,
+        lost: &[usize],
+        side: usize,
+        mut route: impl FnMut(&mut PathHeader),
+    ) -> Vec<Option<PathHeader>> {
         let (mut buffer, mut sent) = (Vec::new(), Vec::new());
         while let Some(transmit) = self.ends[side].poll_transmit(self.now, &mut buffer, 1, &mut NullSink) {
             sent.push((transmit.fields, buffer.clone()));
         }
         self.now = self.now.after(ONE_WAY_NS);
         let way = if side == 0 { way().reversed() } else { way() };
-        for (fields, bytes) in &sent {
+        let arriving = sent.iter().enumerate().filter(|(place, _)| !lost.contains(place));
+        for (_, (fields, bytes)) in arriving {
             let mut path_header = fields.path_header;
             path_header.iter_mut().for_each(&mut route);
             let fields = NetworkFields { path_header, ..*fields };
@@ -59,7 +72,18 @@ impl Ends {
     }
 
     fn cwnd_bytes(&self) -> u64 {
-        self.ends[0].stats(self.id).expect("it is there").cwnd_bytes
+        self.stats().cwnd_bytes
+    }
+
+    fn stats(&self) -> Stats {
+        self.ends[0].stats(self.id).expect("it is there")
+    }
+
+    /// A round trip over a router that takes and grants nothing; these packets with data are lost.
+    fn round_trip_but(&mut self, lost: &[usize]) {
+        let route = |header: &mut PathHeader| (header.delta_bytes_per_s, header.routers) = (0, 1);
+        self.pass_but(lost, 0, route);
+        self.pass(1, |_| {});
     }
 }
 
@@ -175,4 +199,35 @@ fn without_a_controller_that_follows_routers_there_is_no_header() {
     assert!(ends.ends[0].write(ends.id, &vec![0; 4 * MSS as usize]).unwrap() > 0);
     assert_eq!(ends.pass(0, |_| {}), [None; 4]);
     assert_eq!(ends.pass(1, |_| {}), [None]);
+}
+
+/// Sixteen segments are under way, the first is lost, then its repeat and the third of what leaves with it,
+/// then nothing. Windows, in segments, after each round trip of these, and timeouts.
+fn windows_while_a_repeat_is_lost(controller: ControllerKind, rate_reduction: bool) -> ([u64; 3], u64) {
+    let repairs = Config { recovery: Recovery::Rack, rate_reduction, ..config(Asks::Window) };
+    let config =
+        Config { controller, initial_window_packets: Some(16), receive_limit_bytes: 60_000, ..repairs };
+    let mut ends = Ends::new(&config);
+    assert!(ends.ends[0].write(ends.id, &vec![0; 16 * MSS as usize]).unwrap() > 0);
+    ends.round_trip_but(&[]);
+    assert_eq!(ends.cwnd_bytes(), 16 * MSS, "the router grants nothing");
+    assert!(ends.ends[0].write(ends.id, &vec![0; 60 * MSS as usize]).unwrap() > 0);
+    let windows = [&[0][..], &[0, 2], &[]].map(|lost| {
+        ends.round_trip_but(lost);
+        ends.cwnd_bytes() / MSS
+    });
+    (windows, ends.stats().timeouts)
+}
+
+/// [RFC 5681 4.3, RFC 8985 9.3]: the loss of a repeat, which RACK finds without the timer, is a further sign
+/// of congestion to XCP, once a window of data. Where what leaves goes by what arrives, the event is one;
+/// P-XCP keeps its window in all.
+#[test]
+fn rfc_8985_9_3_a_lost_repeat_is_a_further_sign_of_congestion_to_xcp() {
+    use ControllerKind::{PXcp, PXcpLiteral, Xcp};
+    assert_eq!(windows_while_a_repeat_is_lost(Xcp, false), ([8, 4, 4], 0));
+    assert_eq!(windows_while_a_repeat_is_lost(Xcp, true), ([8, 8, 8], 0));
+    for controller in [PXcp, PXcpLiteral] {
+        assert_eq!(windows_while_a_repeat_is_lost(controller, false), ([16, 16, 16], 0));
+    }
 }

@@ -60,6 +60,17 @@ pub(super) struct Found {
     pub(super) bytes: u64,
     /// A repeat is among them.
     pub(super) has_repeat: bool,
+    /// Place in the order of leaving of the one that left last; 0 if there is none.
+    newest: u64,
+}
+
+impl Found {
+    /// Both together.
+    pub(super) fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.has_repeat |= other.has_repeat;
+        self.newest = self.newest.max(other.newest);
+    }
 }
 
 /// Segments that a timeout shows to be lost.
@@ -113,6 +124,8 @@ pub(super) struct Rack {
     is_due: bool,
     /// A timeout marked what is lost below this number.
     timed_out_to: u64,
+    /// Serial of what had left last when a repair began.
+    repairs_to: u64,
     /// Asked for after its last copy had the time to arrive, and too soon to go again.
     asked: RangeSet,
 }
@@ -135,6 +148,7 @@ impl Rack {
             due: None,
             is_due: false,
             timed_out_to: 0,
+            repairs_to: 0,
             asked: RangeSet::new(),
         }
     }
@@ -460,8 +474,7 @@ impl Rack {
         self.due = None;
         for range in asked.iter() {
             let found = self.on_request(range, (0, bar_ns), board, situation);
-            all.bytes += found.bytes;
-            all.has_repeat |= found.has_repeat;
+            all.add(found);
         }
         all
     }
@@ -473,8 +486,9 @@ impl Rack {
             self.lost.insert_range(first, end);
         }
         let newly = self.lost_bytes - before_bytes;
-        found.bytes += newly;
-        found.has_repeat |= newly > 0 && sent.is_repeat;
+        if newly > 0 {
+            found.add(Found { bytes: newly, has_repeat: sent.is_repeat, newest: sent.serial });
+        }
     }
 
     /// The retransmission timer ran out: the oldest segment is lost, and what else is `late`.
@@ -523,6 +537,12 @@ impl Rack {
     /// A repair begins: its first repeat goes at once.
     pub(super) fn begin_repair(&mut self) {
         self.is_due = true;
+        self.repairs_to = self.next_serial;
+    }
+
+    /// True if something of this left after the last repair had begun: another window of data.
+    pub(super) fn is_beyond_repair(&self, found: &Found) -> bool {
+        found.newest > self.repairs_to
     }
 
     /// Nothing was lost after all [RFC 4015]: what is missing may be under way.

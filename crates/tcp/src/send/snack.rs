@@ -32,9 +32,7 @@ impl Sender {
                     self.mtu_search.requested(acknowledgement, (first, end.min(max)), terms.unit_bytes);
                 self.board.forget(first, end);
                 let Some(rack) = self.rack.as_mut() else { return };
-                let found = rack.on_request((first, end), limits, &self.board, &situation);
-                all.bytes += found.bytes;
-                all.has_repeat |= found.has_repeat;
+                all.add(rack.on_request((first, end), limits, &self.board, &situation));
             }
         });
         all

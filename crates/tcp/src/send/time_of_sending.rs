@@ -149,12 +149,21 @@ impl Sender {
         let is_repairing = self.recovery.is_repairing();
         // What is asked for again after a timeout that nothing has answered belongs to it [RFC 5681 3.1].
         let is_of_timeout = self.agreed.snack().is_some() && self.timer.timeouts() > 0;
-        if !is_repairing && !is_of_timeout && (found.has_repeat || !self.in_recovery()) {
+        let begins = !is_repairing && !is_of_timeout && (found.has_repeat || !self.in_recovery());
+        if begins || (is_repairing && self.is_new_event(&found)) {
             return self.begin_repair(found.bytes, call);
         }
         if self.sampling.is_on() && !self.mtu_search.excuses() {
             self.tell_further(found.bytes, call);
         }
+    }
+
+    /// True if what a repair finds lost is an event of its own: a window of data that left since it began,
+    /// new or again, has lost something, and the controller answers each [RFC 5681 4.3]. Where what leaves
+    /// goes by what arrives, a repair is one event [RFC 8985 9.3].
+    fn is_new_event(&self, found: &Found) -> bool {
+        let is_beyond = self.rack.as_ref().is_some_and(|rack| rack.is_beyond_repair(found));
+        is_beyond && self.recovery.reduced_bytes().is_none() && self.controller.needs().each_window
     }
 
     /// An acknowledgement may tell that a probe has repaired a loss, which is answered as one [RFC 8985 7.4].
