@@ -213,6 +213,10 @@ impl PathController for ExplicitPath {
         under_way_bytes.saturating_mul(2).saturating_add(self.start.first_window_bytes)
     }
 
+    fn take_excess_bytes(&mut self) -> u64 {
+        if self.are_routers_ruling() { 0 } else { self.measured.take_excess_bytes() }
+    }
+
     fn take_train(&mut self, now: Instant) -> u32 {
         if self.are_routers_ruling() { 0 } else { self.measured.take_train(now) }
     }

@@ -407,6 +407,12 @@ impl Path {
     /// Tells the controller what a receiver has reported.
     pub fn report(&mut self, now: Instant, sample: &PathSample) {
         self.change_rule(|controller| controller.on_sample(now, sample));
+        let Governor::Measured(pacer, controller) = &mut self.governor else { return };
+        let excess_bytes = controller.take_excess_bytes();
+        if excess_bytes > 0 {
+            pacer.set_rate(now, controller.rate_bps().max(self.floor_bps));
+            pacer.spend(now, u32::try_from(excess_bytes).unwrap_or(u32::MAX));
+        }
     }
 
     /// True if packets with data are to carry a path header.

@@ -40,6 +40,8 @@ pub struct PathSample {
     pub train: Option<Interval>,
     /// True if this mark stood behind others of a train, so that it waited for those.
     pub behind_train: bool,
+    /// IP bytes that left after this mark, of all connections of the path.
+    pub since_bytes: u64,
 }
 
 /// Capacity and round trip of a path as a connection measured them: another may begin with it.
@@ -117,6 +119,11 @@ pub trait PathController: Debug + Send {
     /// Rate of all that is sent over the path, in bit/s of IP bytes, at least 1. While nothing is measured
     /// ([`Phase::Measuring`]), [`UNMEASURED_RATE_BPS`] or more lets everything leave at once.
     fn rate_bps(&self) -> u64;
+    /// IP bytes that stand in the path's queue beyond what is aimed at, since they left at once before the
+    /// rate was known: they are charged to it. Told once.
+    fn take_excess_bytes(&mut self) -> u64 {
+        0
+    }
     /// Payload bytes that one connection may have under way.
     fn window_bytes(&self) -> u64;
     /// Packets of a train that is wanted now, 0 for none. The train is counted as sent.

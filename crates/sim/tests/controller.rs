@@ -609,3 +609,21 @@ fn where_a_packet_takes_long_the_link_is_not_left_idle() {
     let found = rates("deep-queue", 1, &[("sweep", "{}")], &["goodput_bps"]);
     assert!(found[0] > 0.025_5, "{found:?}: who fills a queue of 15 s gets 0.0253");
 }
+
+/// Ten packets leave at once, and took 3.7 s of the queue; what followed left at the rate, and stood behind them.
+#[test]
+fn what_left_before_the_rate_was_known_does_not_keep_later_packets_waiting() {
+    let path = r#"{ rate = "29kbit/s", delay = "175ms", queue = "54kB" }"#;
+    let set = [
+        ("sweep", "{}"),
+        ("run.replications", "1"),
+        ("links.path.forward", path),
+        ("links.path.reverse", path),
+        ("flows.file.transport", "default"),
+        ("flows.file.workload.size", "100kB"),
+    ];
+    let measured = simulate(&scenario("../papers/stp/commercial", &set), 1).unwrap();
+    let (delay_ms, goodput_bps) = (measured.metrics["delay_ms.mean"], measured.metrics["goodput_bps"]);
+    // Of the delay 175 ms are the link's, and 403 the packet's own.
+    assert!(delay_ms < 1578.0 && goodput_bps > 27_900.0, "{delay_ms} ms, {goodput_bps} bit/s");
+}

@@ -31,6 +31,7 @@ fn sample(ms: u64, sent_bytes: u64, arrived_bytes: u64, waited_ms: u64) -> (Inst
         long: Some(long),
         train: None,
         behind_train: false,
+        since_bytes: 0,
     };
     (at(ms + 600 + waited_ms), sample)
 }

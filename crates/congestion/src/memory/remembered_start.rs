@@ -142,6 +142,10 @@ impl PathController for RememberedStart {
         }
     }
 
+    fn take_excess_bytes(&mut self) -> u64 {
+        self.model.take_excess_bytes()
+    }
+
     fn take_train(&mut self, now: Instant) -> u32 {
         self.model.take_train(now)
     }

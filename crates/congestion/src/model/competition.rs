@@ -270,6 +270,7 @@ mod tests {
             long: None,
             train: None,
             behind_train: false,
+            since_bytes: 0,
         };
         let at = |rtts: u64| Instant::from_ns(rtts * RTT_NS);
         let mut claim = CubicClaim::new(at(0), &sample, 1e6, 1400);

@@ -145,6 +145,7 @@ mod tests {
             }),
             train: None,
             behind_train: false,
+            since_bytes: 0,
         }
     }
 

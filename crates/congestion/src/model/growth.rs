@@ -150,6 +150,7 @@ mod tests {
                 long: Some(long),
                 train: None,
                 behind_train: false,
+                since_bytes: 0,
             };
             sent_bps = [rate_bps, sent_bps[0], sent_bps[1]];
             let fit = if sent_bps[2] > path_bps { Fit::Lossy } else { Fit::Loose };

@@ -52,6 +52,9 @@ pub struct Model {
     trains: Trains,
     neighbours: Neighbours,
     growth: Growth,
+    /// What left before the rate was known stands in the queue with so many bytes too many, which nobody has
+    /// asked for yet.
+    excess_bytes: u64,
 }
 
 impl Model {
@@ -68,6 +71,7 @@ impl Model {
             trains: Trains::default(),
             neighbours: Neighbours::default(),
             growth: Growth::default(),
+            excess_bytes: 0,
         }
     }
 
@@ -174,9 +178,21 @@ impl Model {
             self.start.search(now, sample, bps, self.mss_bytes)
         });
         if let Some(bps) = found_bps {
+            let is_first = !self.estimate.is_known();
             self.estimate.set(bps);
             self.pace.go(self.estimate.bps(), &self.delays);
+            if is_first {
+                self.excess_bytes = self.excess_bytes(sample);
+            }
         }
+    }
+
+    /// Bytes that left after the mark and will stand in a queue beyond the one that is aimed at, when what
+    /// leaves now comes to it.
+    fn excess_bytes(&self, sample: &PathSample) -> u64 {
+        let due_ns = self.delays.rtt_min_ns().saturating_add(self.target_ns());
+        let due_bytes = self.pace.bps() * due_ns as f64 / (8.0 * SECOND as f64);
+        sample.since_bytes.saturating_sub(due_bytes as u64)
     }
 
     /// Rate that the path carried between two marks, when there was a queue: what arrived, and what is lost
@@ -386,6 +402,10 @@ impl PathController for Model {
         let answer_ns = self.delays.rtt_ns().saturating_add(POLL_NS) as f64;
         let under_way_bytes = self.estimate.bps() * answer_ns / (8.0 * SECOND as f64);
         (2.0 * under_way_bytes) as u64 + train_bytes
+    }
+
+    fn take_excess_bytes(&mut self) -> u64 {
+        core::mem::take(&mut self.excess_bytes)
     }
 
     fn take_train(&mut self, now: Instant) -> u32 {

@@ -27,6 +27,7 @@ fn started(rate_bps: u64) -> Model {
         long: None,
         train: Some(train),
         behind_train: true,
+        since_bytes: 0,
     };
     assert_eq!((model.phase(), model.window_bytes()), (Phase::Measuring, 10 * MSS));
     model.on_sample(Instant::from_ns(550 * MS), &sample);
@@ -38,6 +39,35 @@ fn the_first_train_tells_the_rate() {
     let model = started(10_000_000);
     assert_eq!((model.phase(), model.rate_bps()), (Phase::Holding, 10_000_000));
     assert!(model.window_bytes() >= 2 * 687_500, "{}", model.window_bytes());
+}
+
+/// At 20 kbit/s a packet takes 0.6 s, and ten of them longer than the path: two are aimed at.
+#[test]
+fn what_left_before_the_rate_was_known_is_charged_to_it_once() {
+    let mut model = Model::new(MSS, 10 * MSS);
+    let train = Interval { sent_ns: 1000, sent_bytes: 3000, arrived_ns: 1_200 * MS, arrived_bytes: 3000 };
+    let mut sample = PathSample {
+        sent_at: Instant::ZERO,
+        arrived_ns: 7 * SECOND,
+        rtt_ns: 550 * MS,
+        long: None,
+        train: Some(train),
+        behind_train: true,
+        since_bytes: 12_000,
+    };
+    model.on_sample(Instant::from_ns(550 * MS), &sample);
+    assert_eq!(model.rate_bps(), 20_000);
+    // A round trip carries 1375 bytes; the queue aimed at takes 10 ms, 25 bytes, and two packets with headers.
+    let packets_bytes = (2.0 * model.packet_ns(20_000.0) * 20_000.0 / (8.0 * SECOND as f64)) as u64;
+    assert_eq!(
+        [model.take_excess_bytes(), model.take_excess_bytes()],
+        [12_000 - 1375 - 25 - packets_bytes, 0]
+    );
+    sample.sent_at = Instant::from_ns(1000);
+    model.on_sample(Instant::from_ns(600 * MS), &sample);
+    assert_eq!(model.take_excess_bytes(), 0, "what it still tells of the first packets is charged already");
+    let mut fast = started(10_000_000);
+    assert_eq!(fast.take_excess_bytes(), 0);
 }
 
 /// Packets of 9000 bytes take 7 ms at 10 Mbit/s: two of them are no queue of somebody else's, and the
@@ -61,6 +91,7 @@ fn packets_that_arrive_at_once_tell_nothing() {
         long: None,
         train: Some(train),
         behind_train: false,
+        since_bytes: 0,
     };
     model.on_sample(Instant::from_ns(MS), &sample);
     assert_eq!(model.phase(), Phase::Measuring);
@@ -87,6 +118,7 @@ fn what_was_held_up_and_read_at_once_makes_no_rate() {
             long: Some(long),
             train: None,
             behind_train: false,
+            since_bytes: 0,
         };
         model.on_sample(now, &sample);
     }
@@ -110,8 +142,15 @@ fn sent_bps_without_a_queue(through: impl Fn(u64) -> u64) -> u64 {
         let sent_at = now.before(550 * MS);
         let arrived_ns = sent_at.as_ns() + 7 * SECOND;
         let long = Some(long);
-        let sample =
-            PathSample { sent_at, arrived_ns, rtt_ns: 550 * MS, long, train: None, behind_train: false };
+        let sample = PathSample {
+            sent_at,
+            arrived_ns,
+            rtt_ns: 550 * MS,
+            long,
+            train: None,
+            behind_train: false,
+            since_bytes: 0,
+        };
         model.on_sample(now, &sample);
         rates_bps = [rates_bps[1], model.rate_bps()];
     }
@@ -157,8 +196,15 @@ fn trains_into(room_packets: u64) -> (Model, Vec<u64>) {
             |arrived_bytes| Interval { sent_ns: 275 * MS, sent_bytes, arrived_ns: 275 * MS, arrived_bytes };
         let long = Some(interval(sent_bytes - lost_bytes));
         let arrived_ns = 7 * SECOND + sent_at.as_ns();
-        let sample =
-            PathSample { sent_at, arrived_ns, rtt_ns: 550 * MS, long, train: None, behind_train: false };
+        let sample = PathSample {
+            sent_at,
+            arrived_ns,
+            rtt_ns: 550 * MS,
+            long,
+            train: None,
+            behind_train: false,
+            since_bytes: 0,
+        };
         model.on_sample(sent_at.after(550 * MS), &sample);
         last_packets = if step % 2 == 0 { u64::from(model.take_train(sent_at)) } else { 0 };
         trains.extend(Some(last_packets).filter(|&packets| packets > 0));
@@ -198,6 +244,7 @@ fn a_few_packets_a_second_tell_a_low_rate() {
             long: Some(long),
             train: None,
             behind_train: false,
+            since_bytes: 0,
         };
         model.on_sample(sent_at.after(550 * MS), &sample);
     }
@@ -221,6 +268,7 @@ fn answers_that_show_more_than_the_estimate_never_lower_it() {
             long: Some(long),
             train: None,
             behind_train: step > 1,
+            since_bytes: 0,
         };
         model.on_sample(sent_at.after(550 * MS), &sample);
     }
@@ -239,6 +287,7 @@ fn the_whole_first_train_counts_not_its_first_packets() {
         long: None,
         train: Some(train),
         behind_train: true,
+        since_bytes: 0,
     };
     model.on_sample(Instant::from_ns(552 * MS), &sample);
     assert_eq!(model.rate_bps(), 8_000_000);
@@ -266,7 +315,7 @@ proptest! {
             let now = Instant::from_ns(now);
             let sent_at = Instant::from_ns(sent);
             let rtt_ns = rtt >> 3;
-            let sample = PathSample { sent_at, arrived_ns: arrived, rtt_ns, long, train, behind_train };
+            let sample = PathSample { sent_at, arrived_ns: arrived, rtt_ns, long, train, behind_train, since_bytes: 0 };
             model.on_sample(now, &sample);
             if rtt % 7 == 0 {
                 model.on_outage(now);

@@ -135,6 +135,7 @@ mod tests {
             long: Some(long),
             train: None,
             behind_train: false,
+            since_bytes: 0,
         };
         (sent_at.after(RTT_NS), sample, arrived_bps)
     }

@@ -40,12 +40,14 @@ pub(super) struct Arrivals {
 
 impl Arrivals {
     /// Takes the timing of the STAT that answers `poll`. `full`: IP bytes and octets of a full segment.
+    /// `path_octets`: what the path's connections have sent until now.
     pub(super) fn take(
         &mut self,
         poll: &PollRecord,
         timing: Timing,
         now: Instant,
         full: (u64, u64),
+        path_octets: u64,
     ) -> Result<PathSample, Absurd> {
         if self.marks.back().is_some_and(|last| now.since(last.told_at) > MAX_SILENCE_NS) {
             self.forget();
@@ -72,6 +74,7 @@ impl Arrivals {
             long,
             train,
             behind_train: poll.behind_train,
+            since_bytes: on_wire(path_octets.saturating_sub(poll.sent.path_octets), full),
         })
     }
 
@@ -131,13 +134,17 @@ fn interval(earlier: &Mark, later: &Mark, full: (u64, u64)) -> Interval {
     // What arrived of ours stands for what arrived of all.
     let share =
         |part: u64| (u128::from(part) * u128::from(path_octets) / u128::from(own_octets.max(1))) as u64;
-    let on_wire = |of: u64| (u128::from(of) * u128::from(wire_bytes) / u128::from(octets.max(1))) as u64;
     Interval {
         sent_ns: later.poll.sent_at.since(earlier.poll.sent_at),
-        sent_bytes: on_wire(path_octets),
+        sent_bytes: on_wire(path_octets, (wire_bytes, octets)),
         arrived_ns: later.arrived_ns - earlier.arrived_ns,
-        arrived_bytes: on_wire(share(arrived_octets)),
+        arrived_bytes: on_wire(share(arrived_octets), (wire_bytes, octets)),
     }
+}
+
+/// IP bytes of these octets, by those of a packet: bytes and octets.
+fn on_wire(of: u64, packet: (u64, u64)) -> u64 {
+    (u128::from(of) * u128::from(packet.0) / u128::from(packet.1.max(1))) as u64
 }
 
 #[cfg(test)]
@@ -160,7 +167,7 @@ mod tests {
                 SentUntil { octets, path_octets: octets, data_octets: octets, data_bytes: packets * 60 };
             let record = PollRecord { sent, ..poll(sent_ms) };
             let sample = arrivals
-                .take(&record, timing, Instant::from_ns((arrived_ms + 275) * MS), (1500, 1472))
+                .take(&record, timing, Instant::from_ns((arrived_ms + 275) * MS), (1500, 1472), octets)
                 .unwrap();
             sample.long.map(|long| (long.sent_bytes, long.arrived_bytes))
         };
@@ -190,7 +197,7 @@ mod tests {
             let timing =
                 Timing { clock: ((arrived_ms * MS) >> CLOCK_SHIFT) as u32, octets: sent_ms as u32 * 50 };
             let now = Instant::from_ns((arrived_ms + 275) * MS);
-            let sample = arrivals.take(&poll(sent_ms), timing, now, (1, 1)).unwrap();
+            let sample = arrivals.take(&poll(sent_ms), timing, now, (1, 1), sent_ms * 50).unwrap();
             sample.long.map(|long| long.sent_ns / MS)
         };
         assert_eq!([0, 500, 1000, 1500].map(&mut long_ms), [None, None, Some(1000), Some(1000)]);

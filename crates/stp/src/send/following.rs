@@ -51,7 +51,9 @@ impl Following {
     fn sample(&mut self, stat: &Stat, poll: &PollRecord, now: Instant, path: &Path) -> Option<PathSample> {
         let segment_bytes = path.max_segment_bytes();
         let full = (u64::from(path.data_wire_bytes(segment_bytes)), segment_bytes as u64);
-        let sample = stat.timing.and_then(|timing| self.arrivals.take(poll, timing, now, full).ok());
+        let sample = stat
+            .timing
+            .and_then(|timing| self.arrivals.take(poll, timing, now, full, path.measured_octets()).ok());
         self.strikes = if sample.is_some() { 0 } else { self.strikes + 1 };
         sample
     }
