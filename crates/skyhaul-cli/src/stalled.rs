@@ -4,7 +4,7 @@
 use std::cell::Cell;
 use std::net::SocketAddr;
 
-use skyhaul_core::{Instant, Limit, SECOND, Stats};
+use skyhaul_core::{Instant, Limit, LimitTimes, SECOND, Stats};
 use skyhaul_files::Event;
 use skyhaul_net::{Clock, Monitor, Protocol};
 
@@ -34,23 +34,50 @@ struct Patience {
     since: Instant,
     /// Silence of the peer when it was last looked at.
     silent_ns: u64,
-    /// Time without an answer that the connection had booked in all, and at `since`.
+    /// Time that the connection had booked in all, and at `since`.
+    booked: Booked,
+    booked_then: Booked,
+}
+
+/// Time that a connection has booked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Booked {
+    /// Without an answer.
     unanswered_ns: u64,
-    unanswered_then_ns: u64,
+    /// In which what was lost went again.
+    lossy_ns: u64,
+}
+
+impl Booked {
+    fn of(limits: &LimitTimes) -> Self {
+        let lossy_ns = limits.spent_ns(Limit::Losses) + limits.spent_ns(Limit::Overflow);
+        Self { unanswered_ns: limits.spent_ns(Limit::Outage), lossy_ns }
+    }
 }
 
 impl Patience {
     /// None was needed yet.
     fn new(limit_ns: u64, since: Instant) -> Self {
         let progress = Progress::default();
-        Self { limit_ns, progress, since, silent_ns: 0, unanswered_ns: 0, unanswered_then_ns: 0 }
+        let (booked, booked_then) = Default::default();
+        Self { limit_ns, progress, since, silent_ns: 0, booked, booked_then }
     }
 
     /// True if the connection called most of the time without progress an outage: nothing arrived there,
     /// though something came from there.
     fn was_unanswered(&self) -> bool {
         // Less than before where what was taken for an outage was none.
-        self.unanswered_ns.saturating_sub(self.unanswered_then_ns) > self.limit_ns / 2
+        self.is_most(|booked| booked.unanswered_ns)
+    }
+
+    /// True if most of the time without progress went into what was lost: the receiver tells so, and takes
+    /// what arrives.
+    fn was_lossy(&self) -> bool {
+        self.is_most(|booked| booked.lossy_ns)
+    }
+
+    fn is_most(&self, of: impl Fn(&Booked) -> u64) -> bool {
+        of(&self.booked).saturating_sub(of(&self.booked_then)) > self.limit_ns / 2
     }
 
     /// True if nothing went on for too long. A silent peer is the connection's matter, and one that was
@@ -58,7 +85,7 @@ impl Patience {
     fn is_over(&mut self, progress: Progress, silent_ns: u64, now: Instant) -> bool {
         let half_ns = self.limit_ns / 2;
         if progress != self.progress {
-            (self.progress, self.since, self.unanswered_then_ns) = (progress, now, self.unanswered_ns);
+            (self.progress, self.since, self.booked_then) = (progress, now, self.booked);
         } else if self.silent_ns >= half_ns.max(OUTAGE_NS) && silent_ns < self.silent_ns {
             self.since = self.since.max(now.before(self.limit_ns - half_ns));
         }
@@ -85,6 +112,8 @@ enum WaitsFor {
     Reading,
     /// Nothing arrives at the receiver, by whose questions it is still there.
     Way,
+    /// What is sent is lost on the way to the receiver, which tells so.
+    Lost,
 }
 
 impl Stalled {
@@ -105,6 +134,14 @@ impl Stalled {
                 let message = format!(
                     "sending to {peer} failed: it is heard, but has answered nothing for {seconds} s: what is sent does \
                      not arrive there; send again when the link is back (--give-up sets the time)"
+                );
+                return Failure::of(ErrorCode::GaveUp, message);
+            }
+            WaitsFor::Lost => {
+                let message = format!(
+                    "sending to {peer} failed: it answers, but nothing more of the files has got through for {seconds} s: \
+                     their packets are lost on the way; send again, and if that ends alike with --mtu 500: larger ones \
+                     may vanish there (--give-up sets the time)"
                 );
                 return Failure::of(ErrorCode::GaveUp, message);
             }
@@ -160,13 +197,16 @@ impl<P: Protocol> StallWatch<P> {
             tick.tick().await;
             let (now, Some(stats)) = (self.clock.now(), self.monitor.stats()) else { continue };
             let limits = stats.limits.map(|limits| limits.until(now));
-            patience.unanswered_ns = limits.map_or(0, |limits| limits.spent_ns(Limit::Outage));
+            patience.booked = limits.map_or_else(Booked::default, |limits| Booked::of(&limits));
             // Nobody there yet: an opening has a patience of its own.
             if stats.received_packets > 0
                 && patience.is_over(self.progress(&stats), now.since(stats.last_heard), now)
             {
-                let waits_for =
-                    if patience.was_unanswered() { WaitsFor::Way } else { self.waits_for(&stats) };
+                let waits_for = match self.waits_for(&stats) {
+                    _ if patience.was_unanswered() => WaitsFor::Way,
+                    WaitsFor::Window if patience.was_lossy() => WaitsFor::Lost,
+                    other => other,
+                };
                 return Stalled { limit_ns, waits_for };
             }
         }
@@ -224,7 +264,7 @@ mod tests {
         for (gone_from_s, is_way) in [(2, true), (15, false)] {
             let mut patience = Patience::new(20 * SECOND, Instant::ZERO);
             let over = (0..100).find(|&s: &u64| {
-                patience.unanswered_ns = s.saturating_sub(gone_from_s) * SECOND;
+                patience.booked.unanswered_ns = s.saturating_sub(gone_from_s) * SECOND;
                 let progress = Progress { acknowledged_bytes: s.min(1), ..Progress::default() };
                 patience.is_over(progress, s % 20 * SECOND, Instant::from_ns(s * SECOND))
             });
@@ -236,11 +276,27 @@ mod tests {
     #[test]
     fn time_that_was_no_outage_after_all_counts_for_none() {
         let mut patience = Patience::new(20 * SECOND, Instant::ZERO);
-        patience.unanswered_ns = 5 * SECOND;
+        patience.booked.unanswered_ns = 5 * SECOND;
         let progress = Progress { acknowledged_bytes: 1, ..Progress::default() };
         assert!(!patience.is_over(progress, 0, Instant::from_ns(6 * SECOND)));
-        patience.unanswered_ns = 0;
+        patience.booked.unanswered_ns = 0;
         assert!(patience.is_over(progress, 0, Instant::from_ns(26 * SECOND)) && !patience.was_unanswered());
+    }
+
+    #[test]
+    fn what_is_lost_for_most_of_the_time_is_not_what_a_receiver_does_not_take() {
+        let mut patience = Patience::new(20 * SECOND, Instant::ZERO);
+        let lossy = |s| Booked { lossy_ns: s * SECOND, ..Booked::default() };
+        patience.booked = lossy(30);
+        assert!(!patience.is_over(
+            Progress { acknowledged_bytes: 1, ..Progress::default() },
+            0,
+            Instant::ZERO
+        ));
+        patience.booked = lossy(39);
+        assert!(!patience.was_lossy(), "what was lost before it stood still does not count");
+        patience.booked = lossy(41);
+        assert!(patience.was_lossy() && !patience.was_unanswered());
     }
 
     #[test]

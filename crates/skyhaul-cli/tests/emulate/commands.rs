@@ -305,3 +305,24 @@ fn without_df_a_packet_over_the_mtu_crosses_as_fragments() {
     assert_eq!(links["forward"]["fragmented_packets"], 1, "{links}");
     assert_eq!(links["forward"]["dropped"]["too_large"], 0, "{links}");
 }
+
+#[test]
+fn packets_that_a_link_below_the_least_of_ipv6_drops_are_no_slow_receiver_and_smaller_ones_arrive() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
+    let (data, inbox, binary) = (path("data"), path("in"), env!("CARGO_BIN_EXE_skyhaul"));
+    std::fs::write(&data, noise(100_000)).unwrap();
+    std::fs::create_dir(&inbox).unwrap();
+    let far = format!("far={binary} receive --plain --dir {inbox} --listen [::]:4700");
+    let send = format!("{binary} send --plain {data} [fd77::2]:4700 --no-memory --json --give-up 4s");
+    let near = format!("near={send}; {send} --mtu 500 && echo arrived");
+    let link = ["--rate", "10M", "--delay", "10ms", "--mtu", "1000", "--quiet"];
+    let Some(said) = emulate(&[&link[..], &["--run", &far, "--run", &near]].concat()) else { return };
+    for words in ["nothing more of the files has got through for 4 s", "with --mtu 500"] {
+        assert!(said.err.contains(words), "{words}: {said:?}");
+    }
+    assert!(
+        said.out.contains("arrived\n") && names(folder.path().join("in").as_path()) == ["data"],
+        "{said:?}"
+    );
+}
