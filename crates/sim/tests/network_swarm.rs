@@ -103,7 +103,16 @@ fn probes_that_are_half_lost_for_their_own_number_become_fewer() {
     assert!(result.is_ok(), "{result:?}");
 }
 
-/// Relays that stop a sender of STPP for a second behind every 24 octets, and its questions took 20 s of the rate.
+/// Round trips of 48 minutes, as a layer below carries 600 bit/s: ends that know of them linger for hours,
+/// and who is patient is so for as long.
+#[test]
+fn ends_wait_as_long_as_their_round_trips_were() {
+    let result = common::dose::guarded(2898, "network_swarm replay", || try_seed(2898));
+    assert!(result.is_ok(), "{result:?}");
+}
+
+/// Relays that stop a sender of STPP for a second behind every 24 octets. Its questions took 20 s of the
+/// rate.
 #[test]
 fn questions_of_a_stopped_sender_do_not_hold_up_what_it_sends() {
     let result = common::dose::guarded(1763, "network_swarm replay", || try_seed(1763));

@@ -2,7 +2,8 @@
 
 use skyhaul_core::Instant;
 
-/// Questions of a stopped sender take at most one in so many of the declared rate: data waits for what they took.
+/// Questions of a stopped sender take one part in so many of the declared rate at most: data waits for what
+/// they took.
 const STOPPED_PART: u64 = 20;
 
 /// Policy of POLLs. The paper's window is that of UTL, which no relay sees: the window here is that of the
@@ -38,7 +39,8 @@ impl Polling {
     }
 
     /// Earliest moment for a POLL of a stopped sender, whether the last one is answered or not. A POLL takes
-    /// `poll_ns` at the declared rate, which has room for one from `grant` on: a round trip ahead of that at most.
+    /// `poll_ns` at the declared rate, which has room for one from `grant` on: it is a round trip ahead of
+    /// that at most.
     pub(super) fn stopped_at(&self, poll_ns: u64, grant: Option<Instant>) -> Instant {
         let apart_ns = self.rtt_ns.max(poll_ns.saturating_mul(STOPPED_PART));
         let after_last = self.last_at.map_or(Instant::ZERO, |at| at.after(apart_ns));
