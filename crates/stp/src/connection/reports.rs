@@ -14,8 +14,10 @@ impl Connection {
         if !self.sender.has_polled(stat.echo) {
             return self.refuse(Refusal::Absurd, call);
         }
-        let sent_at = self.sender.polled_at(stat.echo);
-        self.prober.heard_echo(call.now, stat.echo, sent_at, self.sender.rtt().latest_ns());
+        if self.prober.is_probing() {
+            let sent_at = self.sender.polled_at(stat.echo);
+            self.prober.heard_echo(call.now, stat.echo, sent_at, self.sender.rtt().latest_ns());
+        }
         let Some(answer) = self.sender.answer(call.now, stat.echo, call.path) else {
             return self.apply_report(&stat.report, None, call); // late: good for the cumulative part
         };
