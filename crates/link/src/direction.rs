@@ -139,6 +139,9 @@ impl Direction {
     /// Pieces that a packet crosses in, which its meta data say from here on.
     fn cut(&self, packet: &mut Packet) -> Result<Pieces, DropCause> {
         let meta = &mut packet.meta;
+        if !self.line.has_mtu() && meta.fragment_bytes == 0 {
+            return Ok(Pieces::whole(meta.wire_bytes));
+        }
         let mtu_bytes = self.line.mtu_bytes(self.clock).unwrap_or(u32::MAX);
         let was_cut = meta.fragment_bytes > 0;
         let limit = if was_cut { mtu_bytes.min(meta.fragment_bytes) } else { mtu_bytes };
@@ -275,38 +278,28 @@ impl Direction {
     /// Gives back the next packet, due or not.
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<Box<Packet>> {
-        let (at, place, &Flight { ref packet, journey }) = self.under_way.next()?;
+        let (at, place, Flight { mut packet, journey }) = self.under_way.pop()?;
         self.delivered_at = at;
         self.counters.deliver(packet.meta.wire_bytes);
         self.counters.damaged_packets += u64::from(journey.is_damaged());
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
         if journey.is_twice() {
-            return self.deliver_first_of_two();
+            self.follow(at, place, &packet, journey);
+        } else {
+            self.delivered_end = self.delivered_end.max(place + 1);
         }
-        self.delivered_end = self.delivered_end.max(place + 1);
-        if self.explicit.is_some() {
-            self.write_on_next(place);
-        }
-        self.under_way.pop().map(|(_, _, flight)| flight.packet)
-    }
-
-    #[cold]
-    fn deliver_first_of_two(&mut self) -> Option<Box<Packet>> {
-        let (at, place, Flight { mut packet, journey }) = self.under_way.pop()?;
-        self.counters.duplicated_packets += 1;
-        let twin = Flight { packet: packet.clone(), journey: journey.once() };
-        self.under_way.push_first(at, place, twin);
         if let Some(explicit) = &mut self.explicit {
-            packet.meta.fields.path_header = explicit.header_of(place, true, &self.line);
+            packet.meta.fields.path_header = explicit.header_of(place, journey.is_twice(), &self.line);
         }
         Some(packet)
     }
 
-    /// Has the router write on the next packet, which has this place and which no copy follows.
-    fn write_on_next(&mut self, place: u64) {
-        if let (Some(explicit), Some(flight)) = (&mut self.explicit, self.under_way.next_mut()) {
-            flight.packet.meta.fields.path_header = explicit.header_of(place, false, &self.line);
-        }
+    /// Has a copy come right behind a packet.
+    #[cold]
+    fn follow(&mut self, at: Instant, place: u64, packet: &Packet, journey: Journey) {
+        self.counters.duplicated_packets += 1;
+        let twin = Flight { packet: Box::new(packet.clone()), journey: journey.once() };
+        self.under_way.push_first(at, place, twin);
     }
 
     pub(crate) fn packets_inside(&self) -> usize {

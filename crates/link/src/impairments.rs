@@ -92,6 +92,11 @@ impl Impairments {
         self.is_clear = self.uses_none();
     }
 
+    /// True if no stream is in use: nothing ever happens to a packet.
+    pub(crate) fn are_none(&self) -> bool {
+        self.is_clear
+    }
+
     /// Draws for the pieces of the next packet, and what they come to for the packet: it is lost, hit or late
     /// if any piece is, as long on its way as the slowest, and comes twice if all do.
     #[inline]

@@ -40,6 +40,9 @@ impl Journey {
     const LATE: u8 = 2;
     const TWICE: u8 = 4;
 
+    /// Without any effect.
+    const UNHARMED: Self = Self(0);
+
     fn new(drawn: Impairment) -> Self {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
         Self(flag(drawn.hit, Self::DAMAGED) | flag(drawn.late, Self::LATE) | flag(drawn.twice, Self::TWICE))
@@ -120,6 +123,28 @@ impl TransmissionLine {
         down: KnownOutages<'_>,
     ) -> (ServiceInterval, Fate) {
         let service = self.serializer.serve(now, pieces.total_bytes);
+        if self.is_clear() && down.are_none() {
+            let arrival = self.arrival(service.end, 0, false);
+            return (service, Fate::Arrives(arrival, Journey::UNHARMED));
+        }
+        (service, self.fate(now, service, pieces, has_bytes, down))
+    }
+
+    /// True if neither chance nor a channel does anything to a packet.
+    fn is_clear(&self) -> bool {
+        self.impairments.are_none() && self.channel.is_none()
+    }
+
+    /// Fate of the pieces of a packet whose service has this place, where something may happen to it.
+    #[inline(never)]
+    fn fate(
+        &mut self,
+        now: Instant,
+        service: ServiceInterval,
+        pieces: Pieces,
+        has_bytes: bool,
+        down: KnownOutages<'_>,
+    ) -> Fate {
         // Drawn in any case: an outage must not shift the draws of the packets after it.
         let drawn = self.impairments.draw_pieces(pieces);
         let passage = self.pass_channel(service.end);
@@ -129,7 +154,7 @@ impl TransmissionLine {
             None if drawn.hit && !(has_bytes && self.damage == Damage::Deliver) => Some(DropCause::BitError),
             cause => cause,
         };
-        let fate = match lost {
+        match lost {
             _ if down.takes(service, is_doubtful, now) => Fate::Lost(DropCause::Outage),
             Some(DropCause::Outage) => Fate::Lost(DropCause::Outage),
             Some(cause) if self.traces_damage => {
@@ -137,8 +162,7 @@ impl TransmissionLine {
             }
             Some(cause) => Fate::Lost(cause),
             None => self.carry(service, passage.later(drawn.jitter_ns), Journey::new(drawn), is_doubtful),
-        };
-        (service, fate)
+        }
     }
 
     /// Fate of a packet that had got through and is now sent at another time, after all those before it.
@@ -204,6 +228,11 @@ impl TransmissionLine {
     /// The rate at any time.
     pub(crate) fn rate_bps(&self, at: Instant) -> Option<u64> {
         self.delays.timeline().step(at).rate_bps
+    }
+
+    /// True if there is a largest packet at any time.
+    pub(crate) fn has_mtu(&self) -> bool {
+        self.has_mtu
     }
 
     /// The largest packet of those that enter at any time.

@@ -17,6 +17,11 @@ pub(crate) struct KnownOutages<'a> {
 }
 
 impl KnownOutages<'_> {
+    /// True if no outage is known of, at any time.
+    pub(crate) fn are_none(&self) -> bool {
+        self.scheduled.is_empty() && self.forced.is_none()
+    }
+
     /// True if a packet is lost for certain, by what is known at `now`. `is_doubtful`: what
     /// [`may_take`](Self::may_take) says of it.
     pub(crate) fn takes(&self, service: ServiceInterval, is_doubtful: bool, now: Instant) -> bool {

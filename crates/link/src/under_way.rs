@@ -1,6 +1,5 @@
 //! Items under way, in the order of their arrival.
 
-use alloc::collections::btree_map::OccupiedEntry;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
@@ -59,14 +58,6 @@ impl<T> UnderWay<T> {
         self.in_order.front().map(|&(at, place, ref item)| (at, place, item))
     }
 
-    /// The next item, to be changed.
-    pub(crate) fn next_mut(&mut self) -> Option<&mut T> {
-        if self.is_overtaken() {
-            return self.overtaking.first_entry().map(OccupiedEntry::into_mut);
-        }
-        self.in_order.front_mut().map(|(_, _, item)| item)
-    }
-
     /// Takes an item that comes before all that are there.
     #[cold]
     pub(crate) fn push_first(&mut self, arrival: Instant, place: u64, item: T) {
@@ -80,9 +71,9 @@ impl<T> UnderWay<T> {
         if !self.overtaking.is_empty() {
             return self.pop_either();
         }
-        // Found before the item moves, which goes from here to where it is wanted.
-        self.next_at = self.in_order.get(1).map_or(Instant::MAX, |&(at, _, _)| at);
-        self.in_order.pop_front()
+        let next = self.in_order.pop_front();
+        self.next_at = self.in_order.front().map_or(Instant::MAX, |&(at, ..)| at);
+        next
     }
 
     #[cold]
@@ -165,7 +156,6 @@ mod tests {
                 prop_assert_eq!(all, model.iter().map(|(&(at, _), &item)| (at, item)).collect::<Vec<_>>());
                 let next = model.first_key_value().map(|(&(at, place), item)| (at, place, item));
                 prop_assert_eq!(under_way.next(), next);
-                prop_assert_eq!(under_way.next_mut().copied(), next.map(|(_, _, &item)| item));
                 prop_assert_eq!(under_way.next_at(), next.map_or(Instant::MAX, |(at, _, _)| at));
             }
         }

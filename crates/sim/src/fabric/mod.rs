@@ -143,7 +143,8 @@ impl Fabric {
     }
 
     /// A packet enters link `index` at its port `port`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
     fn enter(
         &mut self,
         now: Instant,
