@@ -401,6 +401,52 @@ fn losses_are_congestion_unless_the_route_or_the_peer_says_otherwise() {
     assert!(timeouts[1] >= 2 * timeouts[0] && lone.stats().cwnd_bytes == 1000, "{timeouts:?}");
 }
 
+/// A peer that calls everything damage, and asks for all that is under way each millisecond, gets no more
+/// than the declared rate and a burst.
+#[test]
+fn a_liar_s_word_of_damage_gets_no_more_than_the_declared_rate() {
+    const RATE_BPS: u64 = 800_000;
+    let config = Config { rate_bps: Some(RATE_BPS), ..speaking(declared()) };
+    let mut lone = accepted_with(&config, offer(facility::SNACK | facility::SNACK_VECTOR));
+    let before = lone.stats();
+    lone.write(60_000);
+    for ms in 1..=5_000 {
+        lone.wait_ms(1);
+        let mut options = holes(&[(0, 60)]);
+        assert!(options.extra.push(CORRUPTION, &[]));
+        snack(&mut lone, 1, options);
+        lone.hear();
+        let sent_bytes = lone.stats().sent_bytes - before.sent_bytes;
+        // 10 ms of the rate may leave at once, and a packet that was begun.
+        assert!(sent_bytes <= RATE_BPS / 8 * (ms + 10) / 1000 + 1040, "{sent_bytes} in {ms} ms");
+    }
+    let sent_bytes = lone.stats().sent_bytes - before.sent_bytes;
+    assert!(sent_bytes >= RATE_BPS / 8 * 4, "{sent_bytes}: what it asks for goes, at the rate");
+}
+
+/// Vegas goes by round trips: as they grow it lowers its window, whatever is said of damage.
+#[test]
+fn a_liar_s_word_of_damage_hides_no_queue_from_vegas() {
+    let windows = |says_damage: bool| {
+        let scps = Scps { controller: ControllerKind::Vegas, ..declared() };
+        let mut lone = accepted(scps);
+        let mut acknowledged = 1;
+        let said = || if says_damage { with(CORRUPTION, &[]) } else { Options::default() };
+        let round_trips = [100, 100, 100, 100, 300, 300, 300, 300, 300, 300];
+        round_trips.map(|ms| {
+            lone.write(20_000);
+            let sent = lone.data_sent();
+            lone.wait_ms(ms);
+            acknowledged = sent.last().map_or(acknowledged, |last| last + 1000);
+            snack(&mut lone, acknowledged, said());
+            lone.stats().cwnd_bytes
+        })
+    };
+    let told = windows(true);
+    assert_eq!(told, windows(false));
+    assert!(told[9] < told[4], "{told:?}");
+}
+
 #[test]
 fn a_signal_that_a_route_does_not_obey_changes_nothing() {
     let congestion =

@@ -48,7 +48,7 @@ impl TunDevice {
                 format!("there is no network device '{name}' here; make it by: {}", how_to_make(name)),
             ));
         }
-        Self::open(name)
+        Self::open(name, "NAME") // this one is somebody else's then
     }
 
     /// Makes the device `name`, which goes when this value does. It is down and has no address yet. Needs the
@@ -59,15 +59,16 @@ impl TunDevice {
             let text = format!("there is a network device '{name}' already; choose another name");
             return Err(io::Error::new(ErrorKind::AlreadyExists, text));
         }
-        Self::open(name)
+        Self::open(name, name)
     }
 
-    fn open(name: &str) -> io::Result<Self> {
+    /// Without the right to the device, root may make `advised`.
+    fn open(name: &str, advised: &str) -> io::Result<Self> {
         let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let fd = rustix::fs::open(PATH, flags, Mode::empty()).map_err(cannot_open)?;
         let mut request = request(name);
         request.value[..2].copy_from_slice(&PLAIN_TUN.to_ne_bytes());
-        ioctl::<ATTACH>(&fd, &mut request).map_err(|error| cannot_attach(error, name))?;
+        ioctl::<ATTACH>(&fd, &mut request).map_err(|error| cannot_attach(error, name, advised))?;
         Ok(Self { fd, name: name.into(), mtu_bytes: mtu_bytes(name)? })
     }
 
@@ -176,11 +177,11 @@ fn cannot_open(error: Errno) -> io::Error {
     explained(error, format!("{PATH}: {why}"))
 }
 
-fn cannot_attach(error: Errno, name: &str) -> io::Error {
+fn cannot_attach(error: Errno, name: &str, advised: &str) -> io::Error {
     let text = match error {
         Errno::PERM | Errno::ACCESS => format!(
-            "this user may not use the network device '{name}': be root, or have root make it for you by: {}",
-            how_to_make(name)
+            "this user may not use the network device '{name}': be root, or have root make one for you by: {}",
+            how_to_make(advised)
         ),
         Errno::BUSY => format!(
             "the network device '{name}' is in use by another program; end that, or make another device by: {}",

@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::time::Duration;
 
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
 use skyhaul_net::tun::{TunDevice, TunHost, TunOptions};
 use skyhaul_tcp::Config;
 
@@ -20,6 +21,27 @@ fn a_device_has_one_user_at_a_time() {
             text.starts_with("the network device 'sky0' is in use by another program; end that"),
             "{text}"
         );
+    });
+}
+
+/// A device that is somebody else's, to a user without rights over networks (this thread gives them up,
+/// for good); one that has no owner is everybody's.
+#[test]
+fn a_device_of_another_user_is_refused_and_told_how_to_have_one() {
+    in_a_namespace(async |_lab| {
+        ip("tuntap add dev sky1 mode tun user 65534");
+        ip("tuntap add dev sky2 mode tun");
+        let mut rights = capabilities(None).unwrap();
+        rights.effective.remove(CapabilitySet::NET_ADMIN);
+        rights.permitted.remove(CapabilitySet::NET_ADMIN);
+        set_capabilities(None, rights).unwrap();
+        let error = TunDevice::attach("sky1").unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::PermissionDenied);
+        let text = error.to_string();
+        let told = "this user may not use the network device 'sky1': be root, or have root make one for you by: \
+                    sudo ip tuntap add dev NAME mode tun user";
+        assert!(text.starts_with(told), "another, since this one is there: {text}");
+        assert_eq!(TunDevice::attach("sky2").unwrap().name(), "sky2");
     });
 }
 
