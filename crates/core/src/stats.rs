@@ -23,6 +23,8 @@ pub struct Stats {
     pub retransmitted_bytes: u64,
     /// Size of the segments sent without data.
     pub control_bytes: u64,
+    /// TCP: size of those of them that acknowledge data, and nothing else.
+    pub data_ack_bytes: u64,
     /// Payload acknowledged by the peer.
     pub acknowledged_bytes: u64,
     /// Packets judged lost, by verdict: congestion, corruption, outage, unknown.
@@ -127,6 +129,7 @@ impl Stats {
             retransmitted_packets: self.retransmitted_packets + other.retransmitted_packets,
             retransmitted_bytes: self.retransmitted_bytes + other.retransmitted_bytes,
             control_bytes: self.control_bytes + other.control_bytes,
+            data_ack_bytes: self.data_ack_bytes + other.data_ack_bytes,
             acknowledged_bytes: self.acknowledged_bytes + other.acknowledged_bytes,
             lost_packets: core::array::from_fn(|verdict| lost[verdict] + other.lost_packets[verdict]),
             duplicates: self.duplicates + other.duplicates,

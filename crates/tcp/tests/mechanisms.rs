@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Lone, plain, stamps};
-use skyhaul_core::{CloseReason, MS, SECOND, StreamEvent};
+use skyhaul_core::{CloseReason, Connections, MS, SECOND, StreamEvent};
 use skyhaul_tcp::segment::{Options, flags};
 use skyhaul_tcp::{AckPolicy, Config, Recovery};
 
@@ -406,4 +406,33 @@ fn a_reduced_receiver_answers_seldom_whatever_is_missing() {
     lone.say(flags::FIN | flags::ACK, 601, 1, Options::default(), b"");
     lone.data(101, &[7; 100]);
     assert_eq!(lone.one().acknowledgement, 602, "the end is");
+}
+
+/// What a way back has to carry for data: neither the answer to the SYN, nor the window that is told behind
+/// it, nor the end.
+#[test]
+fn acknowledgements_of_data_are_counted_and_what_opens_and_ends_is_not() {
+    let mut lone = Lone::new(&plain());
+    let options = Options { mss: Some(1000), window_scale: Some(4), ..Options::default() };
+    lone.say(flags::SYN, 0, 0, options, b"");
+    assert!(!lone.hear().is_empty());
+    lone.ack(1, 1);
+    lone.take();
+    lone.hear();
+    assert_eq!(lone.stats().data_ack_bytes, 0);
+    lone.data(1, &[0; 1000]);
+    lone.data(1001, &[0; 1000]);
+    assert_eq!(lone.one().acknowledgement, 2001);
+    let counted = lone.stats().data_ack_bytes;
+    assert_eq!((counted, lone.stats().control_bytes > counted), (40, true), "one of two segments");
+    lone.write(100);
+    lone.hear();
+    lone.ack(2001, 101);
+    lone.endpoint.finish(lone.id);
+    assert_eq!(lone.one().flags, flags::FIN | flags::ACK);
+    assert_eq!(
+        lone.stats().data_ack_bytes,
+        counted,
+        "data takes an acknowledgement along, and so does the end"
+    );
 }

@@ -231,6 +231,10 @@ fn add_bytes(flows: &[&Flow<'_>], payload_bytes: u64, add: &mut impl FnMut(&str,
     add("bytes.retransmission", again);
     add("bytes.forward_control", forward_control);
     add("bytes.reverse_control", reverse_control);
+    let acks = sum(&|at| at.acceptor.data_ack_bytes);
+    if acks > 0.0 {
+        add("bytes.reverse_acks", acks);
+    }
     // Of everything that was ever delivered, since everything that was ever sent is counted.
     let delivered = sum(&|at| at.received_bytes());
     if payload_bytes > 0 {

@@ -375,6 +375,11 @@ impl Receiver {
         self.acks.challenge(max_per_s, now)
     }
 
+    /// True if data of the peer, or its end, was acknowledged.
+    pub(crate) fn has_acknowledged(&self) -> bool {
+        self.last_ack_sent > self.peer_initial + 1
+    }
+
     /// Stops acknowledging (`holds`), or acknowledges at once all that has come meanwhile.
     pub(crate) fn hold(&mut self, holds: bool) {
         let is_released = self.is_held && !holds;
