@@ -610,7 +610,7 @@ fn where_a_packet_takes_long_the_link_is_not_left_idle() {
     assert!(found[0] > 0.025_5, "{found:?}: who fills a queue of 15 s gets 0.0253");
 }
 
-/// Ten packets leave at once, and took 3.7 s of the queue; what followed left at the rate, and stood behind them.
+/// Ten packets leave at once, and take 3.7 s of the link; what followed at the rate stood behind them.
 #[test]
 fn what_left_before_the_rate_was_known_does_not_keep_later_packets_waiting() {
     let path = r#"{ rate = "29kbit/s", delay = "175ms", queue = "54kB" }"#;

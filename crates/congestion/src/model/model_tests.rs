@@ -57,7 +57,7 @@ fn what_left_before_the_rate_was_known_is_charged_to_it_once() {
     };
     model.on_sample(Instant::from_ns(550 * MS), &sample);
     assert_eq!(model.rate_bps(), 20_000);
-    // A round trip carries 1375 bytes; the queue aimed at takes 10 ms, 25 bytes, and two packets with headers.
+    // A round trip carries 1375 bytes; the queue aimed at takes 10 ms, 25 bytes, and two packets.
     let packets_bytes = (2.0 * model.packet_ns(20_000.0) * 20_000.0 / (8.0 * SECOND as f64)) as u64;
     assert_eq!(
         [model.take_excess_bytes(), model.take_excess_bytes()],
