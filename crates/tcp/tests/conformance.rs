@@ -61,6 +61,7 @@ const SCPS_MEETINGS: &[&str] = &[
     include_str!("../../skyhaul-cli/tests/scps.rs"),
 ];
 const OTHERS: &[&str] = &[
+    include_str!("explicit.rs"),
     include_str!("../src/accelerated/facts.rs"),
     include_str!("../src/endpoint/cookies.rs"),
     include_str!("../src/endpoint/secrets.rs"),

@@ -190,6 +190,11 @@ impl Model {
     /// Bytes that left after the mark and will stand in a queue beyond the one that is aimed at, when what
     /// leaves now comes to it.
     fn excess_bytes(&self, sample: &PathSample) -> u64 {
+        // Where something is missing, a queue was full: what is lost does not stand there.
+        let has_lost = |of: Option<Interval>| of.is_some_and(|of| of.arrived_bytes < of.sent_bytes);
+        if has_lost(sample.train) || has_lost(sample.long) {
+            return 0;
+        }
         let due_ns = self.delays.rtt_min_ns().saturating_add(self.target_ns());
         let due_bytes = self.pace.bps() * due_ns as f64 / (8.0 * SECOND as f64);
         sample.since_bytes.saturating_sub(due_bytes as u64)
