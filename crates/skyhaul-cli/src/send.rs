@@ -74,6 +74,9 @@ pub(crate) async fn run(args: SendArgs) -> Result<ExitCode, Failure> {
     let unprotected = args.transport.unprotected(args.plain);
     let recipient = recipient(&args, unprotected)?;
     let sources = sources::open(&args.files, args.name.as_deref())?;
+    if !args.transport.is_stp() {
+        args.sender.tcp_controller()?; // before a device is asked for
+    }
     let choice = args.transport.tcp(&args.common)?;
     if let Some(option) = unprotected {
         let to = recipient.address.escape_debug();

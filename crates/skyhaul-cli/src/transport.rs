@@ -74,6 +74,11 @@ impl TransportArgs {
         }
     }
 
+    /// True if no device is needed.
+    pub(crate) fn is_stp(&self) -> bool {
+        self.transport == TransportName::Stp
+    }
+
     /// True if data may go with an opening of TCP.
     pub(crate) fn opens_fast(&self) -> bool {
         self.fast_open

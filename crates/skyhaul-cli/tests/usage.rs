@@ -48,6 +48,12 @@ fn wrong_usage_is_exit_code_2() {
         2,
         &["no such controller", "model, p-xcp, xcp", "of TCP", "cubic"],
     );
+    // What is wrong is told before a device is asked for.
+    check(
+        &["send", "Cargo.toml", "127.0.0.1:9", "--transport", "tcp", "--controller", "p-xcp"],
+        2,
+        &["--controller p-xcp is STP's", "cubic"],
+    );
     check(&["demo", "--controller", "cubic"], 2, &["--controller cubic is for --transport tcp", "p-xcp"]);
     check(&["demo", "--controller", "p-xcp", "--rate", "10M"], 2, &["--rate", "--controller", "one of them"]);
     check(&["send", "--probing", "file", "127.0.0.1:9"], 2, &["--probing", "on, off"]);

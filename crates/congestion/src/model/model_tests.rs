@@ -34,6 +34,19 @@ fn started(rate_bps: u64) -> Model {
     model
 }
 
+/// Report of a mark that left at `sent_at` on a path of 550 ms, and waited nowhere.
+fn calm(sent_at: Instant, long: Interval) -> PathSample {
+    PathSample {
+        sent_at,
+        arrived_ns: sent_at.as_ns() + 7 * SECOND,
+        rtt_ns: 550 * MS,
+        long: Some(long),
+        train: None,
+        behind_train: false,
+        since_bytes: 0,
+    }
+}
+
 #[test]
 fn the_first_train_tells_the_rate() {
     let model = started(10_000_000);
@@ -140,18 +153,7 @@ fn sent_bps_without_a_queue(through: impl Fn(u64) -> u64) -> u64 {
             arrived_bytes: through(sent_bytes).min(sent_bytes),
         };
         let sent_at = now.before(550 * MS);
-        let arrived_ns = sent_at.as_ns() + 7 * SECOND;
-        let long = Some(long);
-        let sample = PathSample {
-            sent_at,
-            arrived_ns,
-            rtt_ns: 550 * MS,
-            long,
-            train: None,
-            behind_train: false,
-            since_bytes: 0,
-        };
-        model.on_sample(now, &sample);
+        model.on_sample(now, &calm(sent_at, long));
         rates_bps = [rates_bps[1], model.rate_bps()];
     }
     model.rate_bps()
@@ -194,18 +196,8 @@ fn trains_into(room_packets: u64) -> (Model, Vec<u64>) {
         let lost_bytes = 1500 * u64::saturating_sub(last_packets, room_packets);
         let interval =
             |arrived_bytes| Interval { sent_ns: 275 * MS, sent_bytes, arrived_ns: 275 * MS, arrived_bytes };
-        let long = Some(interval(sent_bytes - lost_bytes));
-        let arrived_ns = 7 * SECOND + sent_at.as_ns();
-        let sample = PathSample {
-            sent_at,
-            arrived_ns,
-            rtt_ns: 550 * MS,
-            long,
-            train: None,
-            behind_train: false,
-            since_bytes: 0,
-        };
-        model.on_sample(sent_at.after(550 * MS), &sample);
+        let long = interval(sent_bytes - lost_bytes);
+        model.on_sample(sent_at.after(550 * MS), &calm(sent_at, long));
         last_packets = if step % 2 == 0 { u64::from(model.take_train(sent_at)) } else { 0 };
         trains.extend(Some(last_packets).filter(|&packets| packets > 0));
     }

@@ -49,7 +49,7 @@ impl Layout {
         let acceptors: Vec<Acceptor> = nodes.iter().map(|_| acceptor(d, &links)).collect();
         let flows = (0..d.scale(1, 6)).map(|index| flow(d, index, &hosts, &acceptors, &links));
         let mut seal_dice = Dice::new(seed, "network_swarm/seal");
-        let seals = links.iter().all(carries_handshakes);
+        let seals = links.iter().filter_map(arq_bps).all(|bps| bps >= MIN_RATE_BPS);
         let flows: Vec<Flow> =
             flows.map(|flow| if seals { sealed(flow, &mut seal_dice) } else { flow }).collect();
         let mut signal_dice = Dice::new(seed, "network_swarm/signals");
@@ -77,9 +77,9 @@ impl Layout {
         Self { seed, scenario, heal_at }
     }
 
-    /// A time in proportion to how slow this layout's layers are.
-    pub(crate) fn in_proportion(&self, ns: u64) -> u64 {
-        in_proportion(ns, &self.scenario.links)
+    /// Least rate of a layer that repeats, of a healed link; at most [`MIN_RATE_BPS`].
+    pub(crate) fn least_bps(&self) -> u64 {
+        self.scenario.links.iter().filter_map(arq_bps).fold(MIN_RATE_BPS, u64::min)
     }
 
     /// A link in its healed form.
@@ -94,31 +94,7 @@ impl Layout {
 
 /// The slowest of the declared rates, in bit/s. Slower layers that repeat make queues of minutes, and a first
 /// handshake is held for 30 s (`docs/spec/protection.md`, 5): no flow is sealed there.
-const MIN_RATE_BPS: u64 = 20_000;
-
-/// A time that is enough at [`MIN_RATE_BPS`], longer in proportion where a layer that repeats is slower once
-/// its link is healed: queues are as much longer, and everything that waits behind them.
-fn in_proportion(ns: u64, links: &[LinkBetween]) -> u64 {
-    let least_bps = links.iter().filter_map(arq_bps).fold(MIN_RATE_BPS, u64::min);
-    ns.saturating_mul(MIN_RATE_BPS) / least_bps
-}
-
-/// Packets a second that a layer carries at least, or its queue holds handshakes for longer than 30 s for
-/// ever: as many connections as a layout has at most, 24, may repeat their openings every 10 s through it.
-const MIN_PACKETS_PER_S: u64 = 3;
-
-/// True if a layer above the link, if there is one, is not too slow for handshakes. A small packet takes a
-/// PDU as a large one does, and a window goes each two round trips, as what acknowledges it may wait for one.
-fn carries_handshakes(link: &LinkBetween) -> bool {
-    let (Some(arq), Some(bps)) = (link.arq, arq_bps(link)) else { return true };
-    let pdu_bits = u64::from(arq.payload_bytes + arq.overhead_bytes) * 8;
-    let layer_ns = |way: &DirectionConfig| {
-        2 * way.delay_ns + way.rate_bps.map_or(0, |rate_bps| pdu_bits * SECOND / rate_bps)
-    };
-    let turn_ns = layer_ns(&link.config.forward) + layer_ns(&link.config.reverse);
-    let is_quick = u64::from(arq.window_pdus) * SECOND >= MIN_PACKETS_PER_S * turn_ns;
-    bps >= MIN_RATE_BPS && is_quick
-}
+pub(crate) const MIN_RATE_BPS: u64 = 20_000;
 
 /// Rate of the layer that repeats above a link, once that is healed: a window each round trip.
 fn arq_bps(link: &LinkBetween) -> Option<u64> {
@@ -176,15 +152,12 @@ pub(crate) fn link(d: &mut Dice, index: usize, heal_at: Instant) -> LinkConfig {
     }
 }
 
-/// Patience of connections with their peers, in proportion.
-const GIVE_UP_NS: u64 = 2_000 * SECOND;
-
 /// Nobody gives up while faults last; an acceptor whose peer is gone does at last.
 pub(crate) fn config(d: &mut Dice, links: &[LinkBetween]) -> Config {
     let slowest = links.iter().filter_map(|link| link.config.forward.rate_bps).min();
     let mut config = stp_config::config(d, slowest, false);
-    config.give_up_ns = Some(in_proportion(GIVE_UP_NS, links));
-    config.connect_give_up_ns = config.give_up_ns;
+    config.give_up_ns = Some(2_000 * SECOND);
+    config.connect_give_up_ns = Some(2_000 * SECOND);
     config
 }
 

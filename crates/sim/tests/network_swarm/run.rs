@@ -8,14 +8,13 @@ use skyhaul_scenario::Workload;
 use skyhaul_sim::{Ended, Flows, Network, Record, Relays, Simulation, Source, Until};
 
 use crate::common::trace::LastEvents;
-use crate::layout::Layout;
+use crate::layout::{Layout, MIN_RATE_BPS};
 
 /// Virtual time after the faults by which everything must have arrived: the slowest of the declared
 /// rates (20 kbit/s) carries all of a layout's flows one after the other in a tenth of it. Where a layer that
 /// repeats is slower it is longer in proportion.
 const PATIENCE_NS: u64 = 20_000 * SECOND;
-/// And then, until nothing remains: an end lingers for some of the round trips that it knows, which are as
-/// long as queues were. So this is longer in the same proportion.
+/// And then, until nothing remains.
 const FAREWELL_NS: u64 = 20_000 * SECOND;
 
 /// Runs a layout; gives the bytes delivered.
@@ -35,13 +34,12 @@ fn run_with(layout: &Layout, sink: &mut dyn EventSink<Source>) -> Result<u64, St
         simulation.network_mut().replace_link(index, link.map_err(|error| error.to_string())?);
     }
     let network = simulation.network_mut();
-    let patience_ns = layout.in_proportion(PATIENCE_NS);
+    let patience_ns = PATIENCE_NS.saturating_mul(MIN_RATE_BPS) / layout.least_bps();
     let ended = network.run(Until::done_or(layout.heal_at.after(patience_ns)), sink);
     if ended != Ended::Done {
         return Err(format!("{ended:?} at {:?}: {}", network.now(), unfinished(layout, network)));
     }
-    let until =
-        Until { when_done: false, ..Until::done_or(network.now().after(layout.in_proportion(FAREWELL_NS))) };
+    let until = Until { when_done: false, ..Until::done_or(network.now().after(FAREWELL_NS)) };
     let _ = network.run(until, sink);
     nothing_remains(network)?;
     relays_kept_their_bounds(layout, network)?;

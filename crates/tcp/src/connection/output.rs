@@ -216,11 +216,11 @@ impl Connection {
         let bytes = header_bytes + path_header_bytes + payload_bytes as usize - usize::from(uncounted_bytes);
         let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
         self.count_sent(wire_bytes, payload_bytes, repeat);
-        let marks = flags::ECE | flags::CWR;
-        if !has_data && bits & !marks == flags::ACK && !is_question && self.receiver.has_acknowledged() {
-            self.stats.data_ack_bytes += u64::from(wire_bytes);
-        }
         if !has_data {
+            let marks = flags::ECE | flags::CWR;
+            if bits & !marks == flags::ACK && !is_question && self.receiver.has_acknowledged() {
+                self.stats.data_ack_bytes += u64::from(wire_bytes);
+            }
             let policy = self.config.ack_policy(self.sender.agreed().scps.is_some());
             self.receiver.space(policy, wire_bytes, context.now);
         }
