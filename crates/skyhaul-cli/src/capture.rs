@@ -24,8 +24,20 @@ const READER_STEP: Duration = Duration::from_millis(50);
 pub(crate) struct CaptureArgs {
     /// Write every packet to this new file or pipe, for Wireshark and tshark (pcapng), with events as
     /// comments
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = place)]
     capture: Option<PathBuf>,
+}
+
+/// Place of a capture, as an argument. The standard output has results.
+fn place(text: &str) -> Result<PathBuf, String> {
+    match text {
+        "-" => Err(
+            "a capture does not go to the standard output, where the result goes: name a file, or a pipe \
+                    (`mkfifo`) that a program reads; ./- is a file of that name"
+                .into(),
+        ),
+        _ => Ok(text.into()),
+    }
 }
 
 /// Capture of the links of a scenario.

@@ -21,11 +21,13 @@ use skyhaul_stp::Config;
 use crate::args::DemoArgs;
 use crate::confirmed::asking;
 use crate::cycles::{CycleLog, CycleRecord};
+use crate::errors::of_files;
 use crate::failure::Failure;
 use crate::known::KnownFiles;
 use crate::limited::{Held, LimitLog};
 use crate::line::Said;
 use crate::link_history::LinkHistory;
+use crate::losers::failed_files;
 use crate::output::note;
 use crate::parameters::CommonArgs;
 use crate::progress::{TICK, TransferBar};
@@ -278,6 +280,11 @@ fn conclude(args: &DemoArgs, config: &LinkConfig, mut measured: DemoOutcome) -> 
     let fault = measured.sent.fault.as_ref().map(ToString::to_string);
     if let Some(error) = fault.or(measured.received.error.clone()) {
         return Err(Failure::new(format!("the transfer failed: {error}")));
+    }
+    for report in [&measured.sent.report, &measured.received.report] {
+        if let Some(code) = of_files(report) {
+            return Err(Failure::of(code, format!("the file did not arrive: {}", failed_files(report))));
+        }
     }
     let verified = measured.sent.report.all_delivered() && measured.received.report.all_delivered();
     if verified { Ok(ExitCode::SUCCESS) } else { Err(Failure::new("the file did not arrive")) }

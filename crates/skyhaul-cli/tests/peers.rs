@@ -117,6 +117,11 @@ fn what_makes_no_sense_is_exit_code_2() {
     machine.fails("id --name a/b", 2, &["a name has 1 to 63 letters"]);
     machine.fails("id --callsign x", 2, &["a callsign has 3 to 15"]);
     machine.fails("peers add moon 1234 --psk psk", 2, &["64 hexadecimal digits"]);
+    machine.fails(
+        &format!("peers add moon {} --psk psk", "0".repeat(64)),
+        2,
+        &["key of zeros", "skyhaul id"],
+    );
     machine.fails(&format!("peers add moon {OTHER}"), 2, &["--psk"]);
     machine.fails(
         &format!("peers add moon {OTHER} --psk psk --mode plain"),

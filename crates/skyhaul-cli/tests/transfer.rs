@@ -396,6 +396,15 @@ fn a_disk_that_is_mounted_at_the_folder_meanwhile_gets_the_files() {
 }
 
 #[test]
+fn a_quiet_demo_on_a_full_disk_says_that_it_is_full() {
+    let Some(folder) = small_disk() else { return };
+    let mut command = skyhaul(&["demo", "-q", "--size", "3MB"]);
+    let said: Said = command.env("TMPDIR", folder.path()).output().unwrap().into();
+    std::process::Command::new("umount").arg(folder.path()).status().unwrap();
+    assert!(said.code == Some(1) && said.err.contains("make space there"), "{said:?}");
+}
+
+#[test]
 fn a_standard_input_that_has_no_room_says_where_it_is_kept() {
     let Some(folder) = small_disk() else { return };
     let source = tempfile::tempdir().unwrap();

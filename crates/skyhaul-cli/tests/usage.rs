@@ -54,6 +54,7 @@ fn wrong_usage_is_exit_code_2() {
         2,
         &["--controller p-xcp is STP's", "cubic"],
     );
+    check(&["simulate", "geo", "--capture", "-"], 2, &["--capture", "standard output", "mkfifo"]);
     check(&["demo", "--controller", "cubic"], 2, &["--controller cubic is for --transport tcp", "p-xcp"]);
     check(&["demo", "--controller", "p-xcp", "--rate", "10M"], 2, &["--rate", "--controller", "one of them"]);
     check(&["send", "--probing", "file", "127.0.0.1:9"], 2, &["--probing", "on, off"]);

@@ -107,8 +107,15 @@ pub(crate) fn callsign(text: &str) -> Result<Callsign, String> {
 }
 
 fn public_key(text: &str) -> Result<PublicKey, String> {
-    let key = from_hex(text).map(PublicKey);
-    key.ok_or_else(|| "a public key has 64 hexadecimal digits: `skyhaul id` shows it there".into())
+    let key: Option<[u8; 32]> = from_hex(text);
+    match key {
+        // With it everybody would share everybody's secret [RFC 7748 6.1].
+        Some(key) if key == [0; 32] => {
+            Err("nobody has a public key of zeros: `skyhaul id` shows it there".into())
+        }
+        Some(key) => Ok(PublicKey(key)),
+        None => Err("a public key has 64 hexadecimal digits: `skyhaul id` shows it there".into()),
+    }
 }
 
 /// Mode that protects, as an argument.
