@@ -7,8 +7,9 @@ use skyhaul_files::{Failure, FileOutcome, FileReport, RawName, Reason, SessionRe
 use crate::file_results::{FileResult, FileResults};
 use crate::line::shortened;
 
-/// Failures that are listed unless every file is asked for.
+/// Failures that are listed unless every file is asked for, in a table and in a receiver's object.
 const MAX_LISTED: usize = 10;
+pub(crate) const MAX_LISTED_OF_OBJECT: usize = 100;
 /// Columns of a name and of a reason among several: escapes make them five times as long as they came.
 pub(crate) const NAME_COLUMNS: usize = 80;
 pub(crate) const REASON_COLUMNS: usize = 255;
@@ -33,10 +34,22 @@ pub(crate) fn write_file_lines(out: &mut dyn Write, files: &FileResults, all: bo
 /// This report for [`write_file_lines`] without `all`: files that are only counted have no name and no
 /// reason. Made fit for a terminal, they would take a kilobyte each.
 pub(crate) fn brief(report: &SessionReport) -> SessionReport {
-    let (mut listed, is_one) = (0, report.files.len() <= 1);
+    let is_one = report.files.len() <= 1;
+    without_names(report, |file, failures| is_one || file.failure().is_some() && failures <= MAX_LISTED)
+}
+
+/// This report for a receiver's object: the failures that it leaves out have no name and no reason.
+pub(crate) fn brief_object(report: &SessionReport) -> SessionReport {
+    without_names(report, |file, failures| file.failure().is_none() || failures <= MAX_LISTED_OF_OBJECT)
+}
+
+/// This report, without names and reasons but of files that are listed. `is_listed` is told how many have
+/// failed up to a file, itself included.
+fn without_names(report: &SessionReport, is_listed: impl Fn(&FileReport, usize) -> bool) -> SessionReport {
+    let mut failures = 0;
     let mut is_listed = |file: &FileReport| {
-        listed += usize::from(file.failure().is_some());
-        is_one || file.failure().is_some() && listed <= MAX_LISTED
+        failures += usize::from(file.failure().is_some());
+        is_listed(file, failures)
     };
     let nameless = RawName::new("");
     let counted = |file: &FileReport| {

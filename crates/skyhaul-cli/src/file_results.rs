@@ -9,6 +9,7 @@ use serde::{Serialize, Serializer};
 use skyhaul_files::{FileReport, SessionReport};
 
 use crate::errors::of_file;
+use crate::file_lines::MAX_LISTED_OF_OBJECT;
 use crate::known::KnownFiles;
 use crate::wall_time::WallTime;
 
@@ -39,6 +40,8 @@ pub(crate) struct FileResults {
     settled_at: Vec<Option<WallTime>>,
     /// Folder of the delivered ones, at a receiver.
     folder: Option<PathBuf>,
+    /// True if an object lists only the first failures.
+    is_brief: bool,
 }
 
 impl FileResults {
@@ -50,6 +53,17 @@ impl FileResults {
     pub(crate) fn of_session(self, known: &KnownFiles, folder: Option<&Path>) -> Self {
         let settled_at = (0..self.reports.len()).map(|i| known.settled_at(i)).collect();
         Self { settled_at, folder: folder.map(Path::to_path_buf), ..self }
+    }
+
+    /// Those of which an object lists the first failures alone.
+    pub(crate) fn briefly(self) -> Self {
+        Self { is_brief: true, ..self }
+    }
+
+    /// How many failures an object leaves out.
+    pub(crate) fn left_out(&self) -> usize {
+        let most = if self.is_brief { MAX_LISTED_OF_OBJECT } else { usize::MAX };
+        (self.len() - self.delivered()).saturating_sub(most)
     }
 
     /// Files of these names that were delivered, or else failed.
@@ -122,6 +136,12 @@ impl FileResults {
 
 impl Serialize for FileResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.iter())
+        let mut to_list = self.len() - self.delivered() - self.left_out();
+        let is_listed = |one: &FileResult| {
+            let is_listed = one.error.is_none() || to_list > 0;
+            to_list -= usize::from(one.error.is_some() && is_listed);
+            is_listed
+        };
+        serializer.collect_seq(self.iter().filter(is_listed))
     }
 }

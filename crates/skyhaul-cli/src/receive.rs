@@ -118,7 +118,7 @@ impl<E> Room<E> {
 impl<E: TransportEnd> Room<E> {
     /// True if this may be told of a transfer of `peer`. All that is asked for is told, however long.
     pub(crate) fn has_room_for(&self, peer: IpAddr, told: &Told) -> bool {
-        let is_all_wanted = matches!(self.form, Form::Json | Form::FullTable);
+        let is_all_wanted = self.form.is_json() || self.form == Form::FullTable;
         is_all_wanted || self.outlet.has_room(peer, told.bytes(), self.endpoint.clock().now())
     }
 
@@ -382,7 +382,7 @@ async fn stopped<E: TransportEnd>(
         return Ok(ExitCode::SUCCESS);
     }
     let failure = Failure::of(ErrorCode::Interrupted, "interrupted before a transfer came to its end");
-    if room.form == Form::Json {
+    if room.form.is_json() {
         let nothing = TransferResult::new(&SessionReport::default(), None);
         let (transport, error) = (room.endpoint.transport(), Some(failure.result()));
         Shown::new(TransferResult { transport, error, ..nothing }, room.form).print()?;

@@ -96,6 +96,9 @@ pub(crate) struct TransferResult {
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
     pub(crate) files: FileResults,
+    /// How many failures `files` leaves out, at a receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) files_left_out: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lateness: Option<LatenessMs>,
     /// The other end, when, and where.
@@ -150,10 +153,17 @@ impl TransferResult {
             scps_tp: None,
             digest: files.only().and_then(|one| one.digest),
             files,
+            files_left_out: None,
             lateness: None,
             session: None,
             error: None,
         }
+    }
+
+    /// Lists the first failures alone in an object.
+    pub(crate) fn briefly(self) -> Self {
+        let files = self.files.briefly();
+        Self { files_left_out: Some(files.left_out()).filter(|&left_out| left_out > 0), files, ..self }
     }
 
     /// Sets the goodput from a duration.

@@ -18,7 +18,7 @@ use crate::advice;
 use crate::errors::{ErrorCode, of_fault, of_files};
 use crate::failure::Failure;
 use crate::fast_open::FastOpenResult;
-use crate::file_lines::brief;
+use crate::file_lines::{brief, brief_object};
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
 use crate::places::{Farewell, OPENING_LIMIT_NS, Progress};
@@ -161,6 +161,9 @@ async fn converse<E: TransportEnd>(
         let mut result =
             TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
         result = result.of_session(peer, &known, Some(&room.folder()));
+        if room.form == Form::Json {
+            result = result.briefly();
+        }
         result.forward = Traffic::received(&stats);
         result.reverse = Traffic::sent(&stats);
         result.fast_open = room.opens_fast.then(|| FastOpenResult::received(&stats));
@@ -198,7 +201,7 @@ fn tell<E: TransportEnd>(
     let brought_files = report.files.iter().any(|file| file.digest().is_some());
     // Programs rely on an object for each transfer that brought something; people read what they can, and
     // what they interrupted.
-    let is_object = room.form == Form::Json && brought_files;
+    let is_object = room.form.is_json() && brought_files;
     let is_wanted = is_object || is_interrupted;
     // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
     let told = (is_wanted || room.outlet.is_open(peer_ip, now)).then(|| Told::new(peer, result(), room.form));
@@ -362,7 +365,8 @@ fn outcome(
 fn in_form(report: &SessionReport, form: Form) -> Cow<'_, SessionReport> {
     match form {
         Form::Table | Form::Nothing => Cow::Owned(brief(report)),
-        Form::Json | Form::FullTable => Cow::Borrowed(report),
+        Form::Json => Cow::Owned(brief_object(report)),
+        Form::FullJson | Form::FullTable => Cow::Borrowed(report),
     }
 }
 

@@ -44,7 +44,7 @@ impl Shown {
 
     fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.form {
-            Form::Json => {
+            Form::Json | Form::FullJson => {
                 write_seen(out, &self.result)?;
                 out.write_all(b"\n")
             }

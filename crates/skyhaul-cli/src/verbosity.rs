@@ -24,8 +24,10 @@ impl VerbosityArgs {
 /// Form in which a result is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// One line of JSON.
+    /// One line of JSON; of a receiver's many failures the first.
     Json,
+    /// One line of JSON with every file.
+    FullJson,
     /// A table; of many files their number and those that failed.
     Table,
     /// A table with every file.
@@ -38,6 +40,7 @@ impl Form {
     /// Form that these switches ask for.
     pub(crate) fn new(json: bool, verbosity: VerbosityArgs) -> Self {
         match (json, verbosity) {
+            (true, VerbosityArgs { verbose: true, .. }) => Self::FullJson,
             (true, _) => Self::Json,
             (false, VerbosityArgs { quiet: true, .. }) => Self::Nothing,
             (false, VerbosityArgs { verbose: true, .. }) => Self::FullTable,
@@ -47,6 +50,11 @@ impl Form {
 
     /// True if there is no progress line.
     pub(crate) fn hides_progress(self) -> bool {
-        matches!(self, Self::Json | Self::Nothing)
+        self.is_json() || self == Self::Nothing
+    }
+
+    /// True for an object.
+    pub(crate) fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::FullJson)
     }
 }

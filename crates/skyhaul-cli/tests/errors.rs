@@ -134,6 +134,30 @@ fn moment(value: &Value) -> &str {
     text
 }
 
+/// Sixty-five thousand refused names of a peer made an object of 19 MB.
+#[test]
+fn an_object_of_a_receiver_leaves_out_failures_behind_a_hundred() {
+    for (switches, listed, left_out) in
+        [(&["--once"][..], 101, Some(150)), (&["--once", "--verbose"], 251, None)]
+    {
+        let receiver = Receiver::start(switches);
+        let source = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = (0..251).map(|i| file(source.path(), &format!("f{i}"), b"content")).collect();
+        for path in &paths[1..] {
+            file(receiver.folder.path(), path.file_name().unwrap().to_str().unwrap(), b"there");
+        }
+        let paths = paths.iter().map(|path| path.to_str().unwrap());
+        let args: Vec<&str> =
+            ["send", "--json"].into_iter().chain(paths).chain([&receiver.address[..]]).collect();
+        let sent = run(&args).json();
+        assert_eq!(sent["files"].as_array().unwrap().len(), 251, "{sent}");
+        let received = receiver.wait().0.json();
+        assert_eq!(received["files"].as_array().unwrap().len(), listed, "{received}");
+        assert_eq!(received["files"][0]["digest"], sent["files"][0]["digest"], "{received}");
+        assert_eq!(received["files_left_out"].as_u64(), left_out, "{received}");
+    }
+}
+
 #[test]
 fn a_receiver_tells_peer_time_and_place_of_each_session_and_file() {
     let receiver = Receiver::start(&["--once"]);
