@@ -8,8 +8,7 @@ use crate::file_results::{FileResult, FileResults};
 use crate::line::shortened;
 
 /// Failures that are listed unless every file is asked for, in a table and in a receiver's object.
-const MAX_LISTED: usize = 10;
-pub(crate) const MAX_LISTED_OF_OBJECT: usize = 100;
+pub(crate) const MAX_LISTED: usize = 10;
 /// Columns of a name and of a reason among several: escapes make them five times as long as they came.
 pub(crate) const NAME_COLUMNS: usize = 80;
 pub(crate) const REASON_COLUMNS: usize = 255;
@@ -40,7 +39,7 @@ pub(crate) fn brief(report: &SessionReport) -> SessionReport {
 
 /// This report for a receiver's object: the failures that it leaves out have no name and no reason.
 pub(crate) fn brief_object(report: &SessionReport) -> SessionReport {
-    without_names(report, |file, failures| file.failure().is_none() || failures <= MAX_LISTED_OF_OBJECT)
+    without_names(report, |file, failures| file.failure().is_none() || failures <= MAX_LISTED)
 }
 
 /// This report, without names and reasons but of files that are listed. `is_listed` is told how many have

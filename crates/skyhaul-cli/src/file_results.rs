@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use skyhaul_files::{FileReport, SessionReport};
 
 use crate::errors::of_file;
-use crate::file_lines::MAX_LISTED_OF_OBJECT;
+use crate::file_lines::MAX_LISTED;
 use crate::known::KnownFiles;
 use crate::wall_time::WallTime;
 
@@ -62,7 +62,7 @@ impl FileResults {
 
     /// How many failures an object leaves out.
     pub(crate) fn left_out(&self) -> usize {
-        let most = if self.is_brief { MAX_LISTED_OF_OBJECT } else { usize::MAX };
+        let most = if self.is_brief { MAX_LISTED } else { usize::MAX };
         (self.len() - self.delivered()).saturating_sub(most)
     }
 
