@@ -75,6 +75,40 @@ fn a_noisy_link_takes_what_its_losses_leave() {
     }
 }
 
+/// A compressed segment is larger than a block of a vector, and lies whole in none: what lay beside a hole of
+/// several blocks went again, too, 8 % of all.
+#[test]
+fn vectors_ask_for_no_more_of_compressed_segments_than_is_missing() {
+    let data = content(5_000_000);
+    let of = |snack| {
+        let declared = declared(snack, 6);
+        let ack_policy = AckPolicy::Reduced { every_packets: u32::MAX, delay_ns: 275 * MS };
+        let scps = declared.scps.map(|scps| Scps { compression: true, ack_policy, ..scps });
+        let config = Config {
+            mss_bytes: 1460,
+            rate_bps: Some(9_500_000),
+            timestamps: true,
+            send_limit_bytes: 4_000_000,
+            receive_limit_bytes: 4_000_000,
+            scps,
+            ..declared
+        };
+        let direction = DirectionConfig {
+            rate_bps: Some(10_000_000),
+            delay_ns: 275 * MS,
+            loss: 0.113,
+            queue: QueueLimit::Packets(500),
+            ..DirectionConfig::default()
+        };
+        let link = LinkConfig { forward: direction.clone(), reverse: direction, ..link(0.0) };
+        let outcome = transfer(&config, link, 1, &data, 600);
+        check(&outcome, &data, "compressed");
+        outcome.sender.retransmitted_packets as f64
+    };
+    let (short, vector) = (of(Snack::Short), of(Snack::Vector));
+    assert!(vector < 1.1 * short, "{vector} repeats, {short} without vectors");
+}
+
 /// Moments at which each number went again by request.
 fn repeats(events: &[(skyhaul_core::Instant, u64, Event)]) -> BTreeMap<u64, Vec<u64>> {
     let mut all = BTreeMap::<u64, Vec<u64>>::new();

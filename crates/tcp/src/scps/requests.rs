@@ -30,18 +30,20 @@ pub(crate) fn read(
         if let Some(from) = told_to.filter(|&from| from < number(first)) {
             each(Said::Arrived(from, number(first)));
         }
-        each(Said::Missing(number(first), number(at)));
-        if terms.has_vector {
-            for is_there in snack.blocks() {
-                let range = (number(at), number(at + 1));
-                each(if is_there {
-                    Said::Arrived(range.0, range.1)
-                } else {
-                    Said::Missing(range.0, range.1)
-                });
-                at += 1;
+        // Equal bits are one range: a segment may be larger than a block, and then lies whole in none.
+        let (mut from, mut is_there_before) = (first, false);
+        let said = |from: u64, to: u64, is_there: bool| match is_there {
+            true => Said::Arrived(number(from), number(to)),
+            false => Said::Missing(number(from), number(to)),
+        };
+        for is_there in snack.blocks().filter(|_| terms.has_vector) {
+            if is_there != is_there_before {
+                each(said(from, at, is_there_before));
+                (from, is_there_before) = (at, is_there);
             }
+            at += 1;
         }
+        each(said(from, at, is_there_before));
         told_to = told_to.max(Some(number(at)));
     }
 }

@@ -67,16 +67,8 @@ fn a_vector_begins_behind_the_hole_with_its_highest_bit_and_ends_with_what_is_th
     let ranges = [(1200, 1300), (1400, 1600), (1700, 1750)];
     assert_eq!(told(VECTOR, &ranges), [(21, vec![0, 0, 0, 2, 0b1011_0000]), (21, vec![0, 6, 0, 1])]);
     let said = all_said(&options(&[&[0, 0, 0, 2, 0b1011_0000]]), 1000, VECTOR);
-    assert_eq!(
-        said,
-        [
-            Missing(1000, 1200),
-            Arrived(1200, 1300),
-            Missing(1300, 1400),
-            Arrived(1400, 1500),
-            Arrived(1500, 1600)
-        ]
-    );
+    let expected = [Missing(1000, 1200), Arrived(1200, 1300), Missing(1300, 1400), Arrived(1400, 1600)];
+    assert_eq!(said, expected, "equal bits are one range");
 }
 
 #[test]
