@@ -71,6 +71,14 @@ impl NetworkFields {
         Self { protocol: if self.protocol == 0 { number } else { self.protocol }, ..self }
     }
 
+    /// True if they are not equal. Apart: what is compared field by field where it lies is moved so, too, with
+    /// every packet.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn differ_from(&self, other: &Self) -> bool {
+        self != other
+    }
+
     /// Size of a segment of so many octets, with a path header.
     pub fn whole_bytes(self, bytes: usize) -> usize {
         self.sizing.whole_bytes(bytes + self.path_header.map_or(0, |header| usize::from(header.wire_bytes)))

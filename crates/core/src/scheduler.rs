@@ -186,7 +186,7 @@ impl<Peer: Copy> Scheduler<Peer> {
             sent_bytes += whole_bytes;
             if count == 0 {
                 batch = Transmit { segment_bytes: bytes, fields, ..batch };
-            } else if bytes > batch.segment_bytes || fields != batch.fields {
+            } else if bytes > batch.segment_bytes || fields.differ_from(&batch.fields) {
                 let transmit = Transmit { segment_bytes: bytes, fields, ..batch };
                 self.stash = Some((transmit, buffer.split_off(start)));
                 break;

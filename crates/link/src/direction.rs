@@ -49,16 +49,22 @@ pub(super) struct Held {
     pub(super) flight: Flight,
 }
 
+/// Those that look at a packet before the queue does.
+#[derive(Clone, Debug)]
+struct Guard {
+    policer: Option<Policer>,
+    red: Option<Red>,
+    /// Router of explicit rate control.
+    explicit: Option<Explicit>,
+}
+
 /// One direction of a link.
 #[derive(Clone, Debug)]
 pub(crate) struct Direction {
-    /// Nothing of it costs a direction that has none.
-    policer: Option<Box<Policer>>,
+    /// `None`: nobody does. That there may be somebody is one question for a packet that enters.
+    guard: Option<Box<Guard>>,
     pub(super) queue: Queue,
-    red: Option<Box<Red>>,
     low_limit: LowLimit,
-    /// Router of explicit rate control; nothing of it costs a direction that has none.
-    pub(super) explicit: Option<Box<Explicit>>,
     pub(super) line: TransmissionLine,
     damage_stream: Box<Stream>,
     /// When packets that noise took would have arrived, where somebody wants to know.
@@ -84,12 +90,16 @@ impl Direction {
         let stream = |what: &str| Stream::new(seed, &format!("{}/{what}", config.direction_name(port)));
         let &DirectionConfig { policer, queue, red, low_limit, explicit, delay_ns, .. } =
             config.direction(port);
+        let is_guarded = policer.is_some() || red.is_some() || explicit.is_some();
+        let guard = || Guard {
+            policer: policer.map(Policer::new),
+            red: red.and_then(|red| Red::new(red, stream("red"))),
+            explicit: explicit.map(|explicit| Explicit::new(explicit, delay_ns)),
+        };
         Self {
-            policer: policer.map(|policer| Box::new(Policer::new(policer))),
+            guard: is_guarded.then(|| Box::new(guard())),
             queue: Queue::new(queue),
-            red: red.and_then(|red| Red::new(red, stream("red"))).map(Box::new),
             low_limit,
-            explicit: explicit.map(|explicit| Box::new(Explicit::new(explicit, delay_ns))),
             line: TransmissionLine::new(config, port, seed),
             damage_stream: Box::new(stream("damage")),
             damaged: None,
@@ -123,14 +133,16 @@ impl Direction {
         let (order, id, wire_bytes) = (self.counters.entered_packets, packet.meta.id, packet.meta.wire_bytes);
         self.counters.enter(wire_bytes);
         self.queue.release(self.clock);
-        let pieces = self.cut(&mut packet).and_then(|pieces| self.police(pieces));
-        let lost = match pieces.and_then(|pieces| self.admit(&mut packet, pieces)) {
-            Ok(pieces) => self.send(packet, pieces, order, down),
+        let lost = match self.cut(&mut packet) {
+            Ok(pieces) => match self.refuse(&mut packet, pieces) {
+                None => self.send(packet, pieces, order, down),
+                Some(cause) => Some((self.clock, cause)),
+            },
             Err(cause) => Some((self.clock, cause)),
         };
         let (at, cause) = lost?;
-        if let Some(explicit) = &mut self.explicit {
-            explicit.lose(order);
+        if self.guard.is_some() {
+            self.forget(order);
         }
         self.counters.lose(wire_bytes, cause);
         Some(DroppedPacket { at, cause, order, id, wire_bytes })
@@ -155,21 +167,29 @@ impl Direction {
         Ok(Pieces::fragments(meta.wire_bytes, limit))
     }
 
-    /// Passage of the policer, which knows no classes: what the queue then has no room for has taken its
-    /// tokens.
-    fn police(&mut self, pieces: Pieces) -> Result<Pieces, DropCause> {
-        let now = self.clock;
-        let passes = self.policer.as_mut().is_none_or(|policer| policer.passes(now, pieces.total_bytes));
-        if passes { Ok(pieces) } else { Err(DropCause::Policed) }
+    /// Admission to the queue: why there is none; the packet may be marked.
+    fn refuse(&mut self, packet: &mut Packet, pieces: Pieces) -> Option<DropCause> {
+        if self.guard.is_some() {
+            return self.refuse_guarded(packet, pieces.total_bytes);
+        }
+        let has_room = self.has_room(pieces.total_bytes, packet.meta.fields.class);
+        if has_room { None } else { Some(DropCause::QueueFull) }
     }
 
-    /// Admission to the queue; the packet may be marked.
-    fn admit(&mut self, packet: &mut Packet, pieces: Pieces) -> Result<Pieces, DropCause> {
-        let wire_bytes = pieces.total_bytes;
-        if let Some(explicit) = &mut self.explicit {
+    /// The same, where somebody looks at the packet before the queue does. Apart: what it needs is not in the
+    /// way of the packets of other links.
+    #[cold]
+    #[inline(never)]
+    fn refuse_guarded(&mut self, packet: &mut Packet, wire_bytes: u32) -> Option<DropCause> {
+        let Some(guard) = &mut self.guard else { return None };
+        let now = self.clock;
+        if guard.policer.as_mut().is_some_and(|policer| !policer.passes(now, wire_bytes)) {
+            return Some(DropCause::Policed); // it knows no classes: what the queue has no room for took tokens
+        }
+        if let Some(explicit) = &mut guard.explicit {
             explicit.arrive(self.clock, wire_bytes, packet.meta.fields.path_header.as_ref(), &self.line);
         }
-        let judgement = self.red.as_mut().map_or(RedDecision::Pass, |red| {
+        let judgement = guard.red.as_mut().map_or(RedDecision::Pass, |red| {
             let idle = self
                 .queue
                 .empty_since()
@@ -177,7 +197,7 @@ impl Direction {
             red.judge(packet.meta.fields.ecn, wire_bytes, self.queue.length(), idle)
         });
         if !self.has_room(wire_bytes, packet.meta.fields.class) {
-            return Err(DropCause::QueueFull);
+            return Some(DropCause::QueueFull);
         }
         match judgement {
             RedDecision::Pass => {}
@@ -185,9 +205,9 @@ impl Direction {
                 packet.meta.fields.ecn = Ecn::Ce;
                 self.counters.marked_packets += 1;
             }
-            RedDecision::Drop => return Err(DropCause::Early),
+            RedDecision::Drop => return Some(DropCause::Early),
         }
-        Ok(pieces)
+        None
     }
 
     fn has_room(&self, wire_bytes: u32, class: Class) -> bool {
@@ -197,20 +217,40 @@ impl Direction {
 
     fn send(
         &mut self,
-        mut packet: Box<Packet>,
+        packet: Box<Packet>,
         pieces: Pieces,
         order: u64,
         down: KnownOutages<'_>,
     ) -> Option<(Instant, DropCause)> {
         let wire_bytes = pieces.total_bytes;
         self.counters.fragmented_packets += u64::from(pieces.count > 1);
-        let (service, fate) = self.line.send(self.clock, pieces, !packet.bytes.is_empty(), down);
+        let service = self.line.serve(self.clock, wire_bytes);
         self.occupy(service, wire_bytes, order);
-        if let Some(explicit) = &mut self.explicit {
-            explicit.queue(order, service.start, wire_bytes, packet.meta.fields.path_header);
-        }
         self.counters.serve(wire_bytes, service.start.since(self.clock));
-        match fate {
+        let mark = if self.guard.is_some() {
+            self.note_departure(order, service.start, wire_bytes, &packet)
+        } else {
+            Journey::UNHARMED
+        };
+        if !self.line.is_clear() || !down.are_none() {
+            return self.meet_fate(packet, pieces, order, (service, mark), down);
+        }
+        let arrival = self.line.clear_arrival(service);
+        self.under_way.push(arrival, order, Flight { packet, journey: mark });
+        None
+    }
+
+    /// Has a packet that is served meet its fate, where something may happen to it.
+    #[inline(never)]
+    fn meet_fate(
+        &mut self,
+        mut packet: Box<Packet>,
+        pieces: Pieces,
+        order: u64,
+        (service, mark): (ServiceInterval, Journey),
+        down: KnownOutages<'_>,
+    ) -> Option<(Instant, DropCause)> {
+        match self.line.fate(self.clock, service, pieces, !packet.bytes.is_empty(), down) {
             Fate::Lost(cause) => return Some((service.end, cause)),
             Fate::Damaged(cause, arrival) => {
                 if let Some(damaged) = self.damaged.as_mut().filter(|damaged| damaged.len() < MAX_DAMAGED) {
@@ -222,9 +262,9 @@ impl Direction {
                 if journey.is_damaged() {
                     self.damage(&mut packet);
                 }
-                self.under_way.push(arrival, order, Flight { packet, journey });
+                self.under_way.push(arrival, order, Flight { packet, journey: journey.with(mark) });
             }
-            Fate::Held(journey) => self.hold(order, service, packet, journey),
+            Fate::Held(journey) => self.hold(order, service, packet, journey.with(mark)),
         }
         None
     }
@@ -278,20 +318,75 @@ impl Direction {
     /// Gives back the next packet, due or not.
     #[inline]
     pub(crate) fn deliver(&mut self) -> Option<Box<Packet>> {
-        let (at, place, Flight { mut packet, journey }) = self.under_way.pop()?;
+        if self.under_way.has_overtaking() {
+            return self.deliver_either();
+        }
+        let (at, place, flight) = self.under_way.pop_in_order()?;
+        Some(self.end(at, place, flight))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn deliver_either(&mut self) -> Option<Box<Packet>> {
+        let (at, place, flight) = self.under_way.pop()?;
+        Some(self.end(at, place, flight))
+    }
+
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
+    fn end(&mut self, at: Instant, place: u64, Flight { mut packet, journey }: Flight) -> Box<Packet> {
         self.delivered_at = at;
         self.counters.deliver(packet.meta.wire_bytes);
         self.counters.damaged_packets += u64::from(journey.is_damaged());
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
-        if journey.is_twice() {
-            self.follow(at, place, &packet, journey);
+        if journey.is_twice_or_marked() {
+            self.end_rare(at, place, &mut packet, journey);
         } else {
             self.delivered_end = self.delivered_end.max(place + 1);
         }
-        if let Some(explicit) = &mut self.explicit {
-            packet.meta.fields.path_header = explicit.header_of(place, journey.is_twice(), &self.line);
+        packet
+    }
+
+    /// Tells the router, if there is one, when a packet departs: its journey is marked then.
+    #[cold]
+    #[inline(never)]
+    fn note_departure(&mut self, order: u64, at: Instant, wire_bytes: u32, packet: &Packet) -> Journey {
+        let Some(explicit) = self.router() else { return Journey::UNHARMED };
+        explicit.queue(order, at, wire_bytes, packet.meta.fields.path_header);
+        Journey::MARKED
+    }
+
+    /// Router of explicit rate control.
+    fn router(&mut self) -> Option<&mut Explicit> {
+        self.guard.as_mut().and_then(|guard| guard.explicit.as_mut())
+    }
+
+    /// The same, beside the line that it hands out.
+    pub(super) fn router_of_line(&mut self) -> (Option<&mut Explicit>, &TransmissionLine) {
+        (self.guard.as_mut().and_then(|guard| guard.explicit.as_mut()), &self.line)
+    }
+
+    /// What a packet has at its end whose copy follows, or that the router writes on.
+    #[cold]
+    #[inline(never)]
+    fn end_rare(&mut self, at: Instant, place: u64, packet: &mut Packet, journey: Journey) {
+        if journey.is_twice() {
+            self.follow(at, place, packet, journey);
+        } else {
+            self.delivered_end = self.delivered_end.max(place + 1);
         }
-        Some(packet)
+        if let (Some(explicit), line) = self.router_of_line() {
+            packet.meta.fields.path_header = explicit.header_of(place, journey.is_twice(), line);
+        }
+    }
+
+    /// Tells the router that a packet is lost.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn forget(&mut self, order: u64) {
+        if let Some(explicit) = self.router() {
+            explicit.lose(order);
+        }
     }
 
     /// Has a copy come right behind a packet.

@@ -41,7 +41,10 @@ impl Journey {
     const TWICE: u8 = 4;
 
     /// Without any effect.
-    const UNHARMED: Self = Self(0);
+    pub(crate) const UNHARMED: Self = Self(0);
+    /// With a router of explicit rate control that writes on the packet when it arrives: not of chance, but
+    /// whether it has that or a copy is one question.
+    pub(crate) const MARKED: Self = Self(8);
 
     fn new(drawn: Impairment) -> Self {
         let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
@@ -61,6 +64,16 @@ impl Journey {
     /// With a copy right behind it.
     pub(crate) fn is_twice(self) -> bool {
         self.0 & Self::TWICE != 0
+    }
+
+    /// With both.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// With a copy, or marked.
+    pub(crate) fn is_twice_or_marked(self) -> bool {
+        self.0 & (Self::TWICE | Self::MARKED.0) != 0
     }
 
     /// Effects on the copy: all but the copying.
@@ -122,22 +135,33 @@ impl TransmissionLine {
         has_bytes: bool,
         down: KnownOutages<'_>,
     ) -> (ServiceInterval, Fate) {
-        let service = self.serializer.serve(now, pieces.total_bytes);
+        let service = self.serve(now, pieces.total_bytes);
         if self.is_clear() && down.are_none() {
-            let arrival = self.arrival(service.end, 0, false);
-            return (service, Fate::Arrives(arrival, Journey::UNHARMED));
+            return (service, Fate::Arrives(self.clear_arrival(service), Journey::UNHARMED));
         }
         (service, self.fate(now, service, pieces, has_bytes, down))
     }
 
+    /// Serves a packet that is there at `now`, after all those before it. Its [`Self::fate`] is next, or
+    /// [`Self::clear_arrival`] where nothing can happen to it.
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
+    pub(crate) fn serve(&mut self, now: Instant, wire_bytes: u32) -> ServiceInterval {
+        self.serializer.serve(now, wire_bytes)
+    }
+
+    /// Arrival of a packet that nothing happens to.
+    pub(crate) fn clear_arrival(&mut self, service: ServiceInterval) -> Instant {
+        self.arrival(service.end, 0, false)
+    }
+
     /// True if neither chance nor a channel does anything to a packet.
-    fn is_clear(&self) -> bool {
+    pub(crate) fn is_clear(&self) -> bool {
         self.impairments.are_none() && self.channel.is_none()
     }
 
     /// Fate of the pieces of a packet whose service has this place, where something may happen to it.
-    #[inline(never)]
-    fn fate(
+    pub(crate) fn fate(
         &mut self,
         now: Instant,
         service: ServiceInterval,

@@ -27,9 +27,7 @@ impl Direction {
     fn lose(&mut self, at: Instant, order: u64, flight: &Flight) -> DroppedPacket {
         let (id, wire_bytes) = (flight.packet.meta.id, flight.packet.meta.wire_bytes);
         self.counters.lose(wire_bytes, DropCause::Outage);
-        if let Some(explicit) = &mut self.explicit {
-            explicit.lose(order);
-        }
+        self.forget(order);
         DroppedPacket { at, cause: DropCause::Outage, order, id, wire_bytes }
     }
 
@@ -44,8 +42,8 @@ impl Direction {
         down: KnownOutages<'_>,
     ) -> Vec<DroppedPacket> {
         self.queue.release(now);
-        if let Some(explicit) = &mut self.explicit {
-            explicit.work_off(now, &self.line);
+        if let (Some(explicit), line) = self.router_of_line() {
+            explicit.work_off(now, line);
         }
         let mut waiting = self.take_waiting();
         let turn =
@@ -53,7 +51,7 @@ impl Direction {
         let latest = self.under_way.iter().map(turn).max().unwrap_or(Instant::ZERO);
         let left = self.line.interrupt(now, timeline, stays, latest);
         let services = self.services_anew(now, left);
-        if let Some(explicit) = &mut self.explicit {
+        if let (Some(explicit), _) = self.router_of_line() {
             explicit.replan(&services);
         }
         // One that was held may have ended at this instant: it has no place in the queue any more.

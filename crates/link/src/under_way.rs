@@ -25,6 +25,8 @@ impl<T> UnderWay<T> {
     }
 
     /// Takes an item; all that are there are before it in the order of entry.
+    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
+    #[inline(always)]
     pub(crate) fn push(&mut self, arrival: Instant, place: u64, item: T) {
         self.next_at = self.next_at.min(arrival);
         if self.in_order.back().is_some_and(|&(at, ..)| at > arrival) {
@@ -65,19 +67,23 @@ impl<T> UnderWay<T> {
         self.overtaking.insert((arrival, place), item);
     }
 
-    /// Gives back the next item.
+    /// True if items that overtake are there.
     #[inline]
-    pub(crate) fn pop(&mut self) -> Option<(Instant, u64, T)> {
-        if !self.overtaking.is_empty() {
-            return self.pop_either();
-        }
+    pub(crate) fn has_overtaking(&self) -> bool {
+        !self.overtaking.is_empty()
+    }
+
+    /// Gives back the next item where none overtakes.
+    #[inline]
+    pub(crate) fn pop_in_order(&mut self) -> Option<(Instant, u64, T)> {
+        debug_assert!(!self.has_overtaking());
         let next = self.in_order.pop_front();
         self.next_at = self.in_order.front().map_or(Instant::MAX, |&(at, ..)| at);
         next
     }
 
-    #[cold]
-    fn pop_either(&mut self) -> Option<(Instant, u64, T)> {
+    /// Gives back the next item.
+    pub(crate) fn pop(&mut self) -> Option<(Instant, u64, T)> {
         let next = if self.is_overtaken() {
             self.overtaking.pop_first().map(|((at, place), item)| (at, place, item))
         } else {

@@ -17,6 +17,11 @@ pub struct ExplicitConfig {
 }
 
 impl ExplicitConfig {
+    /// True if sizes are told with the header.
+    pub(crate) fn tells_sizes(self) -> bool {
+        self.header_bytes == 0
+    }
+
     /// Octets of a segment that do not count: options, unless it `counts_whole`. Its header has so many
     /// octets with them.
     pub(crate) fn uncounted_bytes(self, header_bytes: usize, counts_whole: impl FnOnce() -> bool) -> u8 {
@@ -106,10 +111,9 @@ impl Grants {
         }
     }
 
-    /// Octets that the header of the next segment takes from its payload, where the sender itself asks for
-    /// nothing: the room of one that asks is left free in every segment.
-    pub(crate) fn header_bytes(self, config: ExplicitConfig) -> u64 {
-        if self.are_expected { config.header_bytes.into() } else { 0 }
+    /// True if there is something to tell, though nothing is asked for.
+    pub(crate) fn are_expected(self) -> bool {
+        self.are_expected
     }
 
     /// Header of the next segment that leaves: what it asks for, if anything, with what is told.

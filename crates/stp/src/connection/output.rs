@@ -95,8 +95,8 @@ impl Connection {
 
     /// Fields of the segment of so many octets that was sent.
     fn network_fields(&mut self, sent: Option<Action>, octets: usize, call: &mut Call<'_>) -> NetworkFields {
-        let path_header = self.sender.take_header();
-        let fields = NetworkFields { path_header, ..NetworkFields::default() };
+        let mut fields = NetworkFields::default();
+        self.sender.put_header(&mut fields.path_header);
         let is_control = match sent {
             Some(Action::Send(SenderAction::MtuProbe(_))) => return fields,
             Some(Action::Send(SenderAction::Segment(plan))) => !plan.has_data(),
@@ -129,8 +129,9 @@ impl Connection {
 
     /// Sends the replies that wait, and what is planned beside them.
     fn send_segment(&mut self, plan: &Plan, situation: &Situation, call: &mut Call<'_>, out: &mut Vec<u8>) {
-        let opening = self.our_opening(call.path);
         let reply = self.receiver.as_mut().map(Receiver::take_reply).unwrap_or_default();
+        let has_opening = plan.begin || plan.proof || reply.accepts;
+        let opening = has_opening.then(|| self.our_opening(call.path));
         let (number, poll) = self.sender.commit(plan, situation, call);
         if let Some(poll) = &poll {
             self.note_probe(poll.timestamp, call);
@@ -161,14 +162,14 @@ impl Connection {
         let filled_bytes = plan.data_bytes().filter(|_| !plan.begin);
         let filler = filled_bytes.and_then(|bytes| call.path.filler_bytes(HEADER_BYTES + bytes));
         let filler = filler.map(|bytes| {
-            let own_bytes = OPENING_BYTES + opening.options.bytes() + 2;
-            let padding =
-                bytes.saturating_sub(own_bytes).clamp(1, usize::from(opening.options.max_padding()));
+            let options = self.our_opening(call.path).options;
+            let own_bytes = OPENING_BYTES + options.bytes() + 2;
+            let padding = bytes.saturating_sub(own_bytes).clamp(1, usize::from(options.max_padding()));
             self.filler(padding as u8, call.path)
         });
         let segment = Segment {
-            bgn: plan.begin.then_some(opening),
-            bgnak: filler.or((reply.accepts || plan.proof).then_some(opening)),
+            bgn: opening.filter(|_| plan.begin),
+            bgnak: filler.or(opening.filter(|_| reply.accepts || plan.proof)),
             poll,
             stat: reply.stat,
             ustat,

@@ -31,6 +31,13 @@ impl Asking {
     pub(super) fn wanted(config: &Config) -> Option<Box<Self>> {
         config.asks_routers().then(Box::default)
     }
+
+    /// Apart, and into a place: a packet that has none is not to pay for it.
+    #[cold]
+    #[inline(never)]
+    fn put_header(&mut self, place: &mut Option<PathHeader>) {
+        *place = self.leaving.take();
+    }
 }
 
 impl Sender {
@@ -60,10 +67,17 @@ impl Sender {
     }
 
     /// Size on the wire of a segment of `octets` with data that leaves now, a path header included that it
-    /// may carry. The header is taken by [`Self::take_header`].
+    /// may carry. The header is taken by [`Self::put_header`].
     pub(super) fn ask(&mut self, octets: usize, call: &mut Call<'_>) -> u32 {
+        if call.path.asks() { self.ask_routers(octets, call) } else { call.path.wire_bytes(octets) }
+    }
+
+    /// The same on a path whose packets ask. Apart: those of other paths are not to pay for it.
+    #[cold]
+    #[inline(never)]
+    fn ask_routers(&mut self, octets: usize, call: &mut Call<'_>) -> u32 {
         let wire_bytes = call.path.wire_bytes(octets);
-        if !call.path.asks() || !self.carries_header(call.now) {
+        if !self.carries_header(call.now) {
             return wire_bytes;
         }
         let packet_bytes = call.path.data_wire_bytes(octets);
@@ -79,9 +93,11 @@ impl Sender {
         packet_bytes
     }
 
-    /// Header of the packet that was just written.
-    pub(crate) fn take_header(&mut self) -> Option<PathHeader> {
-        self.asking.as_mut().and_then(|asking| asking.leaving.take())
+    /// Puts the header of the packet that was just written into its place.
+    pub(crate) fn put_header(&mut self, place: &mut Option<PathHeader>) {
+        if let Some(asking) = &mut self.asking {
+            asking.put_header(place);
+        }
     }
 
     /// Time from a packet to the report that tells of it.

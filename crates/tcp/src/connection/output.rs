@@ -144,8 +144,8 @@ impl Connection {
             Some(_) => self.header_bytes(&chunk, bits, options),
         };
         let others = header_bytes.saturating_sub(agreed.data_header_bytes()) as u64;
-        let told_bytes = self.grants.header_bytes(self.config.explicit);
-        let told_bytes = if told_bytes > 0 && self.sender.asks() { 0 } else { told_bytes };
+        let tells_alone = self.grants.are_expected() && !self.sender.asks();
+        let told_bytes = if tells_alone { self.config.explicit.header_bytes.into() } else { 0 };
         let full_bytes = chunk.tried_bytes.map_or(self.sender.mss_bytes(), |_| chunk.end - chunk.first);
         // A SYN takes a number, and no room.
         let syn = u64::from(chunk.first == self.sender.initial());
@@ -184,7 +184,6 @@ impl Connection {
         let data_first = first + u64::from(is_syn);
         let has_data = data_first < data_end;
         let (bits, ecn) = self.ecn_bits(bits, has_data && repeat.is_none() && !is_probe);
-        let path_header = self.path_header(has_data && !is_probe, bits);
         let nothing = ((&[][..], &[][..]), None);
         let (payload, described) = if has_data { self.sender.payload(data_first, data_end) } else { nothing };
         let segment = Segment {
@@ -210,11 +209,17 @@ impl Connection {
                 (bytes, compress::PROTOCOL)
             }
         };
-        let path_header_bytes = path_header.map_or(0, |header| usize::from(header.wire_bytes));
-        let counts_whole = || has_data || bits & (flags::SYN | flags::RST) != 0;
-        let uncounted_bytes = self.config.explicit.uncounted_bytes(header_bytes, counts_whole);
-        let bytes = header_bytes + path_header_bytes + payload_bytes as usize - usize::from(uncounted_bytes);
-        let (wire_bytes, number) = (context.path.wire_bytes(bytes), u64::from(segment.sequence));
+        let number = u64::from(segment.sequence);
+        let (mut bytes, mut uncounted_bytes) = (header_bytes + payload_bytes as usize, 0);
+        let mut fields = NetworkFields::from(ecn);
+        if self.sender.asks() || self.grants.are_expected() || self.config.explicit.tells_sizes() {
+            self.put_path_header(has_data && !is_probe, bits, &mut fields.path_header);
+            let counts_whole = || has_data || bits & (flags::SYN | flags::RST) != 0;
+            uncounted_bytes = self.config.explicit.uncounted_bytes(header_bytes, counts_whole);
+            bytes += fields.path_header.map_or(0, |header| usize::from(header.wire_bytes));
+            bytes -= usize::from(uncounted_bytes);
+        }
+        let wire_bytes = context.path.wire_bytes(bytes);
         self.count_sent(wire_bytes, payload_bytes, repeat);
         if !has_data {
             let marks = flags::ECE | flags::CWR;
@@ -230,16 +235,20 @@ impl Connection {
         // A described payload is no longer than a segment may be.
         let described = described.map(|all| Sizing::described(all.length as u16));
         let sizing = described.unwrap_or(Sizing::without(uncounted_bytes));
-        NetworkFields { protocol, class, sizing, path_header, ..ecn.into() }
+        (fields.protocol, fields.class, fields.sizing) = (protocol, class, sizing);
+        fields
     }
 
-    /// Header of a segment, where this end asks routers for a rate, or tells the peer of its own.
-    fn path_header(&mut self, has_data: bool, bits: u8) -> Option<PathHeader> {
+    /// Puts the header of a segment, where this end asks routers for a rate, or tells the peer of its own,
+    /// into its place. Apart: a segment that has none is not to pay for it.
+    #[cold]
+    #[inline(never)]
+    fn put_path_header(&mut self, has_data: bool, bits: u8, place: &mut Option<PathHeader>) {
         if bits & (flags::SYN | flags::RST) != 0 {
-            return None;
+            return;
         }
         let asked = if has_data { self.sender.ask() } else { None };
-        self.grants.tell(asked, self.config.explicit)
+        *place = self.grants.tell(asked, self.config.explicit);
     }
 
     /// Acknowledgement and window fields; what was owed is paid.

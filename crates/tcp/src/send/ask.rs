@@ -9,7 +9,7 @@ use crate::explicit::Use;
 impl Sender {
     /// True if segments with data ask routers for a rate.
     pub(crate) fn asks(&self) -> bool {
-        self.controller.needs().path_header
+        self.asks
     }
 
     /// Header of a segment with data that leaves now; `None`: the controller follows no routers.

@@ -102,6 +102,8 @@ pub(crate) struct Sender {
     sampling: Sampling,
     /// What it asks routers for, and is told of.
     asking: Asking,
+    /// The controller asks: a question to that would be one for each segment.
+    asks: bool,
     /// Segments of low priority, where the controller wants such.
     nils: Option<Box<Nils>>,
     /// Pace of data; there is one only while the controller has a rate of its own.
@@ -120,6 +122,7 @@ impl Sender {
         let room = path.max_segment_bytes().saturating_sub(HEADER_BYTES) as u64;
         let mss_bytes = room.min(u64::from(config.mss_bytes)).max(1);
         let space = SendSpace::new(first, config.send_limit_bytes);
+        let controller = config.controller.build(config.controller_config(mss_bytes, false, false));
         Self {
             agreed: Agreed::NOTHING,
             timestamp_offset,
@@ -139,7 +142,8 @@ impl Sender {
             best_effort: None,
             verdicts: Verdicts::NONE,
             marks: MarkAnswer::default(),
-            controller: config.controller.build(config.controller_config(mss_bytes, false, false)),
+            asks: controller.needs().path_header,
+            controller,
             sampling: Sampling::OFF,
             asking: Asking::default(),
             nils: None,
@@ -353,6 +357,7 @@ impl Sender {
             ..self.config.controller_config(self.mss_bytes, syn_was_lost, is_scps)
         });
         let needs = self.controller.needs();
+        self.asks = needs.path_header;
         if needs.delivery {
             self.sampling.start(now);
         }
