@@ -176,7 +176,7 @@ impl Direction {
         if has_room { None } else { Some(DropCause::QueueFull) }
     }
 
-    /// The same, where somebody looks at the packet before the queue does. Apart: what it needs is not in the
+    /// Admission where somebody looks at the packet before the queue does. Apart: what it needs is not in the
     /// way of the packets of other links.
     #[cold]
     #[inline(never)]
@@ -361,7 +361,7 @@ impl Direction {
         self.guard.as_mut().and_then(|guard| guard.explicit.as_mut())
     }
 
-    /// The same, beside the line that it hands out.
+    /// Router of explicit rate control, and the line.
     pub(super) fn router_of_line(&mut self) -> (Option<&mut Explicit>, &TransmissionLine) {
         (self.guard.as_mut().and_then(|guard| guard.explicit.as_mut()), &self.line)
     }

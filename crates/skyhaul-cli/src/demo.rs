@@ -82,6 +82,7 @@ pub(crate) async fn run(args: DemoArgs) -> Result<ExitCode, Failure> {
     args.verbosity().begin();
     let source = source(&args)?;
     args.sender.check_stp()?;
+    args.common.check_stp()?;
     let config = skyhaul_link::preset(&args.link)
         .ok_or_else(|| Failure::usage(format!("no link called '{}'", args.link)))?;
     let config = with_router(config, &args);

@@ -6,6 +6,7 @@ use clap::ValueEnum;
 use skyhaul_congestion::ControllerKind;
 use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
 use skyhaul_core::{MAX_MTU_BYTES, MS, SECOND};
+use skyhaul_link::MIN_MTU_BYTES;
 use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
@@ -89,10 +90,19 @@ impl CommonArgs {
         [self.of_profile().connect_give_up_ns, self.give_up].into_iter().flatten().min()
     }
 
+    /// Refuses a largest packet that is too small for STP.
+    pub(crate) fn check_stp(&self) -> Result<(), Failure> {
+        match self.mtu.filter(|&bytes| bytes < MIN_STP_MTU_BYTES) {
+            Some(bytes) => Err(Failure::usage(format!("--mtu: {}", no_largest_packet(&bytes.to_string())))),
+            None => Ok(()),
+        }
+    }
+
     /// Parameters of a connection of TCP.
     pub(crate) fn tcp_config(&self) -> skyhaul_tcp::Config {
         let config = match self.profile {
-            ProfileName::Default => skyhaul_tcp::Config::standard(),
+            // Files and results are written whole: by Nagle's rule the end of each would wait for a round trip.
+            ProfileName::Default => skyhaul_tcp::Config { nagle: false, ..skyhaul_tcp::Config::standard() },
             ProfileName::Paper => skyhaul_tcp::Config::paper(),
         };
         skyhaul_tcp::Config { discover_mtu: true, keepalive: Some(KEEPALIVE), ..config }
@@ -120,11 +130,18 @@ fn give_up(text: &str) -> Result<u64, String> {
     Ok(ns)
 }
 
-/// Least value of `--mtu`.
-const MIN_MTU_BYTES: u32 = 296;
+/// Least value of `--mtu` of STP; TCP has that of links.
+const MIN_STP_MTU_BYTES: u32 = 296;
 
 fn mtu(text: &str) -> Result<u32, String> {
-    largest_packet(text, MIN_MTU_BYTES..=MAX_MTU_BYTES)
+    largest_packet(text, MIN_MTU_BYTES..=MAX_MTU_BYTES).map_err(|_| no_largest_packet(text))
+}
+
+fn no_largest_packet(text: &str) -> String {
+    format!(
+        "'{text}' is no largest packet: it has {MIN_STP_MTU_BYTES} to {MAX_MTU_BYTES} bytes, by --transport tcp and \
+         scps-tp {MIN_MTU_BYTES} at least"
+    )
 }
 
 /// Size of a largest packet in bytes, within `bounds`: a plain number, or with a B as in files.
@@ -195,4 +212,24 @@ fn controller(name: &str) -> Result<ControllerKind, String> {
 
 fn names(kinds: &[(&str, ControllerKind)]) -> String {
     kinds.iter().map(|&(name, _)| name).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    #[derive(clap::Parser)]
+    struct Args {
+        #[command(flatten)]
+        common: CommonArgs,
+    }
+
+    /// The last segment waited for a round trip, wherever a file did not fill it.
+    #[test]
+    fn no_end_of_a_file_waits_for_acknowledgements_of_what_is_before_it() {
+        let of = |switches: &[&str]| Args::parse_from(switches).common.tcp_config().nagle;
+        assert!(!of(&["x"]) && of(&["x", "--profile", "paper"]), "the papers' TCP has it");
+    }
 }

@@ -117,7 +117,10 @@ impl TransportArgs {
             )));
         }
         let device = match (transport, &self.tun) {
-            (TransportName::Stp, None) => return Ok(None),
+            (TransportName::Stp, None) => {
+                common.check_stp()?;
+                return Ok(None);
+            }
             (TransportName::Stp, Some(_)) => {
                 return Err(Failure::usage("--tun is for --transport tcp and scps-tp: add one of them"));
             }

@@ -71,6 +71,14 @@ fn wrong_usage_is_exit_code_2() {
     check(&["receive", "--dir", ".", "--listen", "here"], 2, &["here", "127.0.0.1:4700"]);
     check(&["receive", "--dir", ".", "--listen", "127.0.0.1"], 2, &["ADDRESS:PORT"]);
     check(&["receive", "--dir", ".", "--mtu", "12"], 2, &["296"]);
+    check(&["send", "Cargo.toml", "127.0.0.1:9", "--mtu", "90"], 2, &["--mtu: '90' is no", "296"]);
+    check(&["demo", "--mtu", "90"], 2, &["--mtu: '90' is no largest packet: it has 296 to 65535"]);
+    // TCP takes it: what is missing is told.
+    check(
+        &["send", "Cargo.toml", "127.0.0.1:9", "--transport", "scps-tp", "--mtu", "90", "--tun", "sky0"],
+        2,
+        &["needs --address"],
+    );
     for too_short in ["0s", "1ns", "999ms"] {
         check(&["send", "Cargo.toml", "127.0.0.1:9", "--give-up", too_short], 2, &["the least is 1s"]);
         check(&["receive", "--dir", ".", "--give-up", too_short], 2, &["the least is 1s"]);
