@@ -190,7 +190,9 @@ impl SenderArgs {
         match &self.controller {
             Some(controller) if controller.measures() => {
                 let (name, of_tcp) = (controller.name(), names(&ControllerKind::WINDOWS));
-                Err(Failure::usage(format!("--controller {name} is STP's: TCP over a device has {of_tcp}")))
+                Err(Failure::usage(format!(
+                    "--controller {name} is STP's: TCP over a device has {of_tcp}, SCPS-TP vegas"
+                )))
             }
             controller => Ok(controller.as_ref()),
         }
