@@ -321,30 +321,31 @@ impl Direction {
         if self.under_way.has_overtaking() {
             return self.deliver_either();
         }
-        let (at, place, flight) = self.under_way.pop_in_order()?;
-        Some(self.end(at, place, flight))
+        let (at, place, Flight { mut packet, journey }) = self.under_way.pop_in_order()?;
+        self.end(at, place, &mut packet, journey);
+        Some(packet)
     }
 
     #[cold]
     #[inline(never)]
     fn deliver_either(&mut self) -> Option<Box<Packet>> {
-        let (at, place, flight) = self.under_way.pop()?;
-        Some(self.end(at, place, flight))
+        let (at, place, Flight { mut packet, journey }) = self.under_way.pop()?;
+        self.end(at, place, &mut packet, journey);
+        Some(packet)
     }
 
     #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
     #[inline(always)]
-    fn end(&mut self, at: Instant, place: u64, Flight { mut packet, journey }: Flight) -> Box<Packet> {
+    fn end(&mut self, at: Instant, place: u64, packet: &mut Packet, journey: Journey) {
         self.delivered_at = at;
         self.counters.deliver(packet.meta.wire_bytes);
         self.counters.damaged_packets += u64::from(journey.is_damaged());
         self.counters.reordered_packets += u64::from(place < self.delivered_end);
         if journey.is_twice_or_marked() {
-            self.end_rare(at, place, &mut packet, journey);
+            self.end_rare(at, place, packet, journey);
         } else {
             self.delivered_end = self.delivered_end.max(place + 1);
         }
-        packet
     }
 
     /// Tells the router, if there is one, when a packet departs: its journey is marked then.

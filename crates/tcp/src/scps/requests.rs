@@ -32,9 +32,9 @@ pub(crate) fn read(
         }
         // Equal bits are one range: a segment may be larger than a block, and then lies whole in none.
         let (mut from, mut is_there_before) = (first, false);
-        let said = |from: u64, to: u64, is_there: bool| match is_there {
-            true => Said::Arrived(number(from), number(to)),
-            false => Said::Missing(number(from), number(to)),
+        let said = |from: u64, to: u64, is_there: bool| {
+            let (from, to) = (number(from), number(to));
+            if is_there { Said::Arrived(from, to) } else { Said::Missing(from, to) }
         };
         for is_there in snack.blocks().filter(|_| terms.has_vector) {
             if is_there != is_there_before {
