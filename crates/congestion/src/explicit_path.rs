@@ -123,7 +123,7 @@ impl PathController for ExplicitPath {
         if self.are_routers_ruling() {
             let Ruled { bytes_per_s: rate, loop_ns, behind, .. } = &mut self.ruled;
             let packet_ns = bytes_in_time(self.start.mss_bytes, *rate);
-            let Some(carried) = behind.saw(now, sample, *rate, packet_ns, *loop_ns) else { return };
+            let Some(carried) = behind.saw(now, sample, packet_ns, *loop_ns) else { return };
             self.measure(RuledBy::QueueBehind, carried.min(self.ruled.bytes_per_s));
         }
         self.measured.on_sample(now, sample);
@@ -176,7 +176,9 @@ impl PathController for ExplicitPath {
         if self.ruled_by.replace(RuledBy::Routers).is_none() {
             self.set_rate(self.first_bytes_per_s());
         }
-        self.set_rate(self.ruled.bytes_per_s.saturating_add_signed(change.into()));
+        let before = self.ruled.bytes_per_s;
+        self.set_rate(before.saturating_add_signed(change.into()));
+        self.ruled.behind.was_told(before, self.ruled.bytes_per_s);
     }
 
     fn on_no_feedback(&mut self) {

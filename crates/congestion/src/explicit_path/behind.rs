@@ -1,5 +1,5 @@
-//! Evidence of a queue behind the last router: it waits, or takes much of what is sent, and no router makes
-//! the rate any smaller.
+//! Evidence of a queue behind the last router: it waits, or takes much of what is sent, and no router answers
+//! it with feedback.
 
 use skyhaul_core::{Instant, PathSample};
 
@@ -12,14 +12,57 @@ const LOOPS: u64 = 4;
 const PACKETS: u64 = 16;
 /// Part of what is sent that a queue takes: noise takes less.
 const LOST_PART: u64 = 3;
-/// Part by which the rate of a router that sees the queue falls in that time.
-const FALL_PART: u64 = 32;
+/// Part of the rate that feedback takes within that time, where it is an answer whatever waits.
+const FALL_PART: f64 = 1.0 / 32.0;
+/// Feedback of a router that sees a queue, in each loop: this part of the queue, and this one of what it grew
+/// by [XCP 4.2.2].
+const QUEUE_GAIN: f64 = 0.226;
+const GROWTH_GAIN: f64 = 0.4;
+/// Part of the rate that a router would have taken for the queue at least: less tells nothing of who sees it.
+const DUE_PART: f64 = 1.0 / 64.0;
+/// Part of what is due that is an answer: feedback is late by a loop, and losses take some of it.
+const ANSWER_PART: f64 = 0.25;
 
-/// Since when a queue is seen, and the rate at that time.
+/// Queue that is suspected, and the feedback since.
+#[derive(Clone, Copy, Debug)]
+struct Suspicion {
+    since: Instant,
+    /// Loop at that time: of what stands in the queue later the loop becomes longer, too.
+    loop_ns: u64,
+    first_waited_ns: u64,
+    looked_at: Instant,
+    /// Part of the rate that a router would have taken for what waited since.
+    due: f64,
+    /// Parts of the rate that feedback added since, less what it took: now, and at most.
+    added: f64,
+    most_added: f64,
+}
+
+impl Suspicion {
+    fn new(now: Instant, loop_ns: u64, waited_ns: u64) -> Self {
+        let first_waited_ns = waited_ns;
+        Self { since: now, loop_ns, first_waited_ns, looked_at: now, due: 0.0, added: 0.0, most_added: 0.0 }
+    }
+
+    /// Takes in that so much waits, in a loop that takes so long.
+    fn waits(&mut self, now: Instant, waited_ns: u64, loop_ns: u64) {
+        let loops = now.since(self.looked_at) as f64 / loop_ns as f64;
+        self.due += QUEUE_GAIN * loops * waited_ns as f64 / loop_ns as f64;
+        self.looked_at = now;
+    }
+
+    /// Part of the rate that a router would have taken that saw the queue: a queue that goes needs less.
+    fn due(&self, waited_ns: u64, loop_ns: u64) -> f64 {
+        let grown_ns = waited_ns as f64 - self.first_waited_ns as f64;
+        self.due + GROWTH_GAIN * grown_ns / loop_ns as f64
+    }
+}
+
+/// Delays of the path, and what is suspected of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behind {
     delays: Delays,
-    seen: Option<(Instant, u64)>,
+    suspicion: Option<Suspicion>,
 }
 
 impl Behind {
@@ -33,31 +76,47 @@ impl Behind {
         self.delays.least_waited_ns()
     }
 
-    /// Takes in a report at `rate` octets a second, `packet_ns` a packet. Result: what the path carries, in
-    /// octets a second, if there is such a queue.
+    /// Takes in that feedback made another rate, in octets a second, of this one.
+    pub(super) fn was_told(&mut self, rate: u64, rate_now: u64) {
+        if let Some(suspicion) = &mut self.suspicion {
+            suspicion.added += (rate_now as f64 - rate as f64) / rate.max(1) as f64;
+            suspicion.most_added = suspicion.most_added.max(suspicion.added);
+        }
+    }
+
+    /// Takes in a report, with `packet_ns` a packet at the rate that is granted. Result: what the path
+    /// carries, in octets a second, if there is such a queue.
     pub(super) fn saw(
         &mut self,
         now: Instant,
         sample: &PathSample,
-        rate: u64,
         packet_ns: u64,
         loop_ns: u64,
     ) -> Option<u64> {
         self.delays.saw(now, sample, packet_ns as f64);
         let long = sample.long.filter(|long| long.sent_ns > 0 && long.arrived_ns > 0)?;
-        let waits = self.delays.least_waited_ns() > PACKETS.saturating_mul(packet_ns);
+        let (waited_ns, loop_ns) = (self.waited_ns(), loop_ns.max(1));
+        let waits = waited_ns > PACKETS.saturating_mul(packet_ns);
         let lost_bytes = long.sent_bytes.saturating_sub(long.arrived_bytes);
         let is_lost = lost_bytes > long.sent_bytes / LOST_PART;
         if !(waits || is_lost) {
-            self.seen = None;
+            self.suspicion = None;
             return None;
         }
-        let (since, rate_then) = *self.seen.get_or_insert((now, rate));
-        if rate < rate_then - rate_then / FALL_PART {
-            self.seen = Some((now, rate)); // a router sees it
-            return None;
+        let fresh = Suspicion::new(now, loop_ns, waited_ns);
+        let suspicion = self.suspicion.get_or_insert(fresh);
+        suspicion.waits(now, waited_ns, loop_ns);
+        let is_long = now.since(suspicion.since) >= LOOPS.saturating_mul(suspicion.loop_ns);
+        if suspicion.added < -FALL_PART {
+            *suspicion = fresh; // a router sees it
+        } else if is_long {
+            let due = suspicion.due(waited_ns, loop_ns);
+            let taken = suspicion.most_added - suspicion.added;
+            if is_lost || due > DUE_PART && taken < due * ANSWER_PART {
+                return Some(bytes_per_s(long.arrived_bytes, long.arrived_ns));
+            }
+            *suspicion = fresh;
         }
-        let is_long = now.since(since) >= LOOPS.saturating_mul(loop_ns);
-        is_long.then(|| bytes_per_s(long.arrived_bytes, long.arrived_ns))
+        None
     }
 }

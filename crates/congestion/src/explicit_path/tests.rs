@@ -153,6 +153,51 @@ fn a_queue_that_a_router_answers_is_its_own() {
     }
 }
 
+/// A queue that grows as long as the time that goes by makes the loop longer than that, too: four of those
+/// that it had when the queue was seen first are four.
+#[test]
+fn a_queue_that_grows_with_the_loop_is_found_by_the_loop_of_before() {
+    let mut path = ruled(LossAnswer::Keep, 300_000);
+    let mut report = |ms: u64, waited_ms: u64| {
+        let (now, sample) = sample(ms, 90_000, 60_000, waited_ms);
+        let loop_ns = LOOP_NS + 4 * waited_ms * MS / 3;
+        path.on_feedback(now, &PathFeedback { bytes_per_s: 1000, routers: 1, loop_ns });
+        path.on_sample(now, &sample);
+        path.ruled_by() == Some(RuledBy::QueueBehind)
+    };
+    assert!(!(0..3000).step_by(200).any(|ms| report(ms, 0)));
+    let found = (3000..20_000).step_by(200).find(|&ms| report(ms, ms - 2900));
+    // Seen at 4.1 s, with a loop of 1.2 s; at 8.9 s the mark of 5.6 s is told of.
+    assert_eq!(found, Some(5600));
+}
+
+/// A router that sees the queue at the end of its swing takes no more than what it has just added.
+#[test]
+fn a_router_that_swings_about_a_queue_sees_it() {
+    let mut path = ruled(LossAnswer::Keep, 300_000);
+    for step in 0..40 {
+        let (now, sample) = sample(step * 200, 90_000, 60_000, if step < 10 { 0 } else { 80 });
+        path.on_feedback(now, &feedback(if step < 22 { 700 } else { -1500 }, 1));
+        path.on_sample(now, &sample);
+        assert_eq!(path.ruled_by(), Some(RuledBy::Routers), "{step}");
+    }
+}
+
+/// Of XCP each loss takes a half, of whatever queue.
+#[test]
+fn a_rate_that_a_loss_lowers_shows_no_router() {
+    let mut path = ruled(LossAnswer::Reduce, 300_000);
+    let found = (0..10_000).step_by(200).find(|&ms| {
+        let (now, sample) = sample(ms, 90_000, 60_000, if ms < 2000 { 0 } else { 1500 });
+        if ms % 1000 == 0 && ms >= 3000 {
+            path.on_lost(now, now);
+        }
+        path.on_sample(now, &sample);
+        path.ruled_by() == Some(RuledBy::QueueBehind)
+    });
+    assert!(found.is_some_and(|ms| ms < 6000), "{found:?}");
+}
+
 /// A queue of 400 ms and a packet's 4 ms make a loop of 800 ms half as long again, so that two thirds of what
 /// was granted leave a second, until the queue has gone. Neither a single mark nor a packet shows one.
 #[test]

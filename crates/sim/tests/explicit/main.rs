@@ -10,8 +10,10 @@ mod window_model;
 
 use std::collections::BTreeMap;
 
-use skyhaul_scenario::{File, Register};
-use skyhaul_sim::{STP, TCP, simulate};
+use skyhaul_core::event::RuledBy;
+use skyhaul_core::{Event, EventSink, Instant};
+use skyhaul_scenario::{File, Register, Scenario};
+use skyhaul_sim::{STP, Simulation, Source, TCP, simulate};
 
 /// Metrics of the first point of a scenario, with other values of its keys.
 fn run(text: &str, changes: &[(&str, &str)]) -> BTreeMap<String, f64> {
@@ -20,10 +22,34 @@ fn run(text: &str, changes: &[(&str, &str)]) -> BTreeMap<String, f64> {
 
 /// Metrics by another seed.
 fn seeded(text: &str, changes: &[(&str, &str)], seed: u64) -> BTreeMap<String, f64> {
+    simulate(&scenario(text, changes), seed).unwrap().metrics
+}
+
+fn scenario(text: &str, changes: &[(&str, &str)]) -> Scenario {
     let changes: Vec<_> = changes.iter().map(|&(key, value)| (key.to_string(), value.to_string())).collect();
     let file = File::load(&Register::new(&[&STP, &TCP]), "explicit.toml", text, &changes);
-    let file = file.unwrap_or_else(|error| panic!("{error}"));
-    simulate(&file.first_scenario().unwrap(), seed).unwrap().metrics.into_iter().collect()
+    file.unwrap_or_else(|error| panic!("{error}")).first_scenario().unwrap()
+}
+
+/// When a connection first went by measurement, for a queue behind the last router.
+#[derive(Default)]
+struct FellBack(Option<Instant>);
+
+impl EventSink<Source> for FellBack {
+    fn emit(&mut self, now: Instant, _: Source, event: Event) {
+        if event == (Event::Ruled { by: RuledBy::QueueBehind }) {
+            self.0.get_or_insert(now);
+        }
+    }
+}
+
+/// Metrics by another seed, and seconds after which the fallback was told, if it was.
+fn watched(text: &str, changes: &[(&str, &str)], seed: u64) -> (BTreeMap<String, f64>, Option<f64>) {
+    let (scenario, mut fell_back) = (scenario(text, changes), FellBack::default());
+    let mut simulation = Simulation::new(&scenario, seed).unwrap();
+    let ended = simulation.run(&mut fell_back);
+    let metrics = simulation.measured(ended).unwrap().metrics;
+    (metrics, fell_back.0.map(|at| at.as_ns() as f64 / 1e9))
 }
 
 /// Use of a link's rate forward, and packets of 1000 octets that wait for it on average, at 10 Mbit/s.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::{assert_within, run, seeded};
+use super::{assert_within, run, seeded, watched};
 
 const GEO: &str = include_str!("../../../../scenarios/geo.toml");
 const GEO_NOISY: &str = include_str!("../../../../scenarios/geo-noisy.toml");
@@ -141,9 +141,7 @@ workload = { kind = "bulk" }
 }
 
 /// A link of 4 Mbit/s behind the router of one of 10, whose queue nobody tells of.
-#[test]
-fn a_slow_link_behind_the_last_router_is_measured() {
-    let text = r#"
+const SLOW_BEHIND: &str = r#"
 [run]
 duration = "60s"
 warm_up = "20s"
@@ -168,16 +166,87 @@ to = "receiver"
 transport = "stp"
 workload = { kind = "bulk" }
 "#;
+
+#[test]
+fn a_slow_link_behind_the_last_router_is_measured() {
     for queue in ["100packets", "20packets", "5packets"] {
         let of = |controller: &str| {
             let changes = [("links.hop.forward.queue", queue), ("transports.stp.controller", controller)];
-            let of = run(text, &changes);
+            let of = run(SLOW_BEHIND, &changes);
             (of["goodput_bps"], of["links.hop.forward.wait_ms.mean"])
         };
         let ((p_xcp, wait_ms), (model, _)) = (of("p-xcp"), of("model"));
         println!("{queue}: {p_xcp:.0} bit/s and {wait_ms:.1} ms of waiting, the model has {model:.0}");
         assert_within(p_xcp / model, (0.95, 1.05), queue);
         assert_within(wait_ms, (0.0, 20.0), queue);
+    }
+}
+
+/// As above from the begin: the fallback, and what waits on average in 60 s. A loop of what stands in the
+/// queue is longer than the time for which it stands.
+#[test]
+fn a_deep_queue_behind_the_last_router_is_found_within_some_loops_of_the_empty_path() {
+    for (controller, queue) in
+        [("p-xcp", 20), ("p-xcp", 100), ("p-xcp", 400), ("p-xcp", 1000), ("p-xcp", 4000), ("xcp", 400)]
+    {
+        let changes = [
+            ("links.hop.forward.queue", &*format!("{queue}packets")),
+            ("transports.stp.controller", controller),
+            ("run.warm_up", "0s"),
+        ];
+        let (of, found) = watched(SLOW_BEHIND, &changes, 1);
+        let [bps, wait_ms] = ["goodput_bps", "links.hop.forward.wait_ms.mean"].map(|name| of[name]);
+        println!("{controller}, {queue}: after {found:?} s, {bps:.0} bit/s and {wait_ms:.1} ms of waiting");
+        let what = format!("{controller}, {queue} packets");
+        assert_within(found.unwrap(), (0.0, if queue < 100 { 8.0 } else { 3.0 }), &what);
+        assert_within(wait_ms, (0.0, 100.0), &what);
+        assert_within(bps, (3.8e6, 4e6), &what);
+    }
+}
+
+/// What a loss takes of the rate, again and again, is nobody's feedback.
+#[test]
+fn xcp_finds_a_short_queue_behind_the_last_router_whose_losses_halve_its_rate() {
+    let changes = [
+        ("links.hop.forward.queue", "20packets"),
+        ("transports.stp.controller", "xcp"),
+        ("run.warm_up", "0s"),
+    ];
+    let (of, found) = watched(SLOW_BEHIND, &changes, 1);
+    let [bps, wait_ms] = ["goodput_bps", "links.hop.forward.wait_ms.mean"].map(|name| of[name]);
+    println!("after {found:?} s, {bps:.0} bit/s and {wait_ms:.1} ms of waiting");
+    assert_within(found.unwrap(), (0.0, 8.0), "the fallback");
+    assert_within(bps, (3.8e6, 4e6), "goodput");
+    assert_within(wait_ms, (0.0, 20.0), "waiting");
+}
+
+/// Transfers of one host over the only link, whose queue its router sees: the swing of the begin, and of the
+/// rates that it shares out, stands there for seconds. 10 Mbit/s and 275 ms, from 40 s on.
+#[test]
+fn a_queue_that_the_only_router_sees_is_not_behind_it() {
+    let text = |count: usize, bit_error_rate: &str| {
+        let line = format!(
+            "rate = \"10Mbit/s\", delay = \"275ms\", queue = \"687500B\", bit_error_rate = {bit_error_rate}"
+        );
+        format!(
+            "[run]\nduration = \"80s\"\nwarm_up = \"40s\"\nmax_memory = \"4GiB\"\n\
+             [transports.stp]\nprotocol = \"stp\"\ncontroller = \"p-xcp\"\n\
+             [nodes]\nsender = {{ kind = \"host\" }}\nreceiver = {{ kind = \"host\" }}\n\
+             [links.hop]\nbetween = [\"sender\", \"receiver\"]\n\
+             forward = {{ {line}, explicit = {{ discipline = \"p-xcp\" }} }}\nreverse = {{ {line} }}\n\
+             [flows.pair]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"stp\"\n\
+             count = {count}\nstagger = \"137ms\"\nworkload = {{ kind = \"bulk\" }}\n"
+        )
+    };
+    for (count, bit_error_rate, seed) in [(20, "0.0", 1), (20, "1e-5", 1), (1, "1e-5", 36)] {
+        let (of, found) = watched(&text(count, bit_error_rate), &[], seed);
+        let what = format!("{count} transfers at {bit_error_rate}");
+        let [used, wait_ms] =
+            ["utilisation", "wait_ms.mean"].map(|name| of[&format!("links.hop.forward.{name}")]);
+        println!("{what}: {used:.4} of the link, {:.1} packets wait; {found:?}", wait_ms / 1.2);
+        assert_eq!(found, None, "{what}");
+        assert_within(used, (0.98, 1.001), &what);
+        assert_within(wait_ms / 1.2, (0.0, 6.0), &what);
     }
 }
 
