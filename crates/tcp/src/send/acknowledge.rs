@@ -75,6 +75,9 @@ impl Sender {
         self.answer_tail_probe(acknowledgement, (advances, news), segment, call);
         self.answer_beside_probe(call);
         let newly = self.known_bytes().saturating_sub(known_bytes);
+        if newly >= self.mss_bytes {
+            self.mtu_search.on_delivered();
+        }
         let pipe_bytes = if self.recovery.reduced_bytes().is_some() { self.flight_bytes() } else { 0 };
         // What shows further losses is no sign that the repair works [RFC 9937 6].
         let is_safe = advances && found.bytes == 0;

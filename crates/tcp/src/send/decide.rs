@@ -87,8 +87,8 @@ impl Sender {
         }
         let is_stuck = self.space.is_stuck();
         let probe_at = if is_stuck { self.persist.due().unwrap_or_else(|| self.timer.due(now)) } else { now };
-        if let Some(action) = self.repair().or_else(|| Some(self.enlarge(self.next_in_line()?, now, path))) {
-            return Some(Step { at: self.ready_at(now, path), action });
+        if let Some(chunk) = self.repair().or_else(|| self.next_in_line()) {
+            return Some(Step { at: self.ready_at(now, path), action: self.enlarge(chunk, now, path) });
         }
         if is_stuck && probe_at <= now {
             return Some(Step { at: now, action: self.probe() });
@@ -277,8 +277,8 @@ impl Sender {
         }
         let is_new = chunk.first == self.space.max();
         let in_line = chunk.repeat != Some(Repeat::Recovery) && chunk.first >= self.space.nxt();
-        self.watch_mtu(&chunk, call.path);
         self.time_sent(&chunk, now);
+        self.watch_mtu(&chunk, now, call.path);
         self.space.on_sent(chunk.end, in_line);
         if !in_line && self.rack.is_none() {
             self.recovery.on_repeated(chunk.end, chunk.is_rescue);

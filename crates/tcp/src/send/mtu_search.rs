@@ -3,14 +3,15 @@
 //! packets, now and then one, find out what arrives. Only with SACK or SNACK, which tell that a probe alone
 //! is lost.
 
-use skyhaul_congestion::Signal;
+use skyhaul_congestion::{ControllerKind, Signal};
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Event, Instant, MAX_MTU_BYTES, MtuBounds, Path, PathMtu};
 
 use super::decide::Chunk;
 use super::path_mtu::MIN_IPV4_BYTES;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::{Hole, Sender};
+use super::verdicts::is_congestion;
+use super::{Hole, Rack, Sender};
 use crate::call::Call;
 use crate::loss::LossSign;
 
@@ -22,6 +23,9 @@ const PATIENCE: u32 = 2;
 /// As many where a black hole is as likely: for packets of the first refuge, which cost little if it was an
 /// outage, and where no packet of their size ever arrived.
 const LIKELY_PATIENCE: u32 = 1;
+/// Segments in a row without an answer before timeouts count where losses cut nothing: where they are usual,
+/// the last of a stream are now and then as silent as a black hole.
+const MIN_ROW_SEGMENTS: u32 = 8;
 
 /// Segment in a larger packet than is known to arrive.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +33,36 @@ struct Probe {
     packet_bytes: u32,
     first: u64,
     end: u64,
+    /// Place in the order of leaving, if it is a repeat.
+    left_as: Option<u64>,
+    /// When something of a repeat went again.
+    again_at: Option<Instant>,
+}
+
+impl Probe {
+    /// Something goes again at `now`, from `first` to `end`.
+    fn on_repeated(&mut self, (first, end): (u64, u64), now: Instant) {
+        if self.left_as.is_some() && first < self.end && self.first < end {
+            self.again_at.get_or_insert(now);
+        }
+    }
+
+    /// True if what went again of it may be what arrived, after a round trip of at least `min_rtt_ns`.
+    fn is_repaired(&self, min_rtt_ns: u64, now: Instant) -> bool {
+        self.again_at.is_some_and(|again_at| again_at.after(min_rtt_ns) <= now)
+    }
+}
+
+/// Question of a black hole or an outage, which the first probe after a fall answers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Trial {
+    /// It is answered, or packets never fell.
+    #[default]
+    Over,
+    /// Nothing has arrived since, of any size: a large packet would tell nothing.
+    Silent,
+    /// Small packets arrive.
+    Due,
 }
 
 /// Size of packets, once full ones have vanished.
@@ -38,6 +72,8 @@ pub(super) struct MtuSearch {
     search: Option<PathMtu>,
     /// Timeouts of segments that smaller packets have no room for, since something new was acknowledged.
     full_timeouts: u32,
+    /// Segments that left since something arrived.
+    row_segments: u32,
     /// End of a full segment under way, and the size of its packet.
     watched: Option<(u64, u32)>,
     /// Size of the full packet that arrived last.
@@ -47,8 +83,9 @@ pub(super) struct MtuSearch {
     excused: Option<(u64, u64)>,
     /// Larger packets had arrived until they fell: since then it may be an outage.
     has_arrived: bool,
-    /// Nothing was tried since packets fell: the next probe tells a black hole from an outage.
-    is_on_trial: bool,
+    trial: Trial,
+    /// End of what had been sent when packets fell.
+    fallen_at: u64,
     /// The last reduction of the window was for the timeouts that packets fell for.
     is_for_timeout: bool,
 }
@@ -73,15 +110,28 @@ impl MtuSearch {
 
     /// Everything below `una` is acknowledged.
     pub(super) fn on_answer(&mut self, una: u64) {
-        self.full_timeouts = 0;
+        (self.full_timeouts, self.row_segments) = (0, 0);
+        if self.trial == Trial::Silent {
+            self.trial = Trial::Due;
+        }
         if let Some((_, packet_bytes)) = self.watched.take_if(|&mut (end, _)| una >= end) {
             self.arrived_bytes = Some(packet_bytes);
         }
     }
 
+    /// As much arrived as a full segment has, in sequence or not.
+    pub(super) fn on_delivered(&mut self) {
+        self.row_segments = 0;
+    }
+
     /// The window was reduced, or is what it was: `for_timeout`: for the first timeout of a silence.
     pub(super) fn on_reduced(&mut self, for_timeout: bool) {
         self.is_for_timeout = for_timeout;
+    }
+
+    /// A segment leaves.
+    fn count_segment(&mut self) {
+        self.row_segments = self.row_segments.saturating_add(1);
     }
 
     /// A segment that ends at `end` leaves in a full packet of this size.
@@ -103,16 +153,16 @@ impl MtuSearch {
         self.full_timeouts >= enough
     }
 
-    /// Packets are of `bytes` from now on; up to `max_bytes` is tried. What an earlier search found no longer
-    /// counts.
-    fn fall(&mut self, bytes: u32, max_bytes: u32) {
+    /// Packets are of `bytes` from the number `fallen_at` on; up to `max_bytes` is tried. What an earlier
+    /// search found no longer counts.
+    fn fall(&mut self, bytes: u32, max_bytes: u32, fallen_at: u64) {
         let sizes =
             MtuBounds { min_bytes: bytes, base_bytes: bytes, taken_bytes: MAX_MTU_BYTES, link_bytes: 0 };
         let mut search = PathMtu::new(sizes, max_bytes, None);
         search.allow_probe();
         let (has_arrived, is_for_timeout) = (self.arrived_bytes.is_some(), self.is_for_timeout);
-        *self =
-            Self { search: Some(search), has_arrived, is_on_trial: true, is_for_timeout, ..Self::default() };
+        let (search, trial) = (Some(search), Trial::Silent);
+        *self = Self { search, has_arrived, trial, fallen_at, is_for_timeout, ..Self::default() };
     }
 
     /// Takes a router's word that `bytes` is the largest packet that it forwards; true if that is tried next.
@@ -132,7 +182,8 @@ impl MtuSearch {
 
     /// Size of the packet that is to be tried now.
     fn due(&self, now: Instant) -> Option<u32> {
-        self.search.as_ref().filter(|_| self.excused.is_none())?.probe_due(now)
+        let may_try = self.excused.is_none() && self.trial != Trial::Silent;
+        self.search.as_ref().filter(|_| may_try)?.probe_due(now)
     }
 
     fn try_size(&mut self, probe: Probe) {
@@ -146,7 +197,7 @@ impl MtuSearch {
     fn probe_arrived(&mut self, now: Instant) {
         self.arrived_bytes = self.probe.map(|probe| probe.packet_bytes);
         self.end_probe(|search, bytes| search.probe_acked(now, bytes));
-        (self.is_on_trial, self.watched) = (false, None);
+        (self.trial, self.watched) = (Trial::Over, None);
     }
 
     /// The probe is lost. `is_first`: no repair goes on that the window was reduced for. True if that shows a
@@ -154,7 +205,7 @@ impl MtuSearch {
     fn probe_lost(&mut self, is_first: bool, now: Instant) -> bool {
         self.excused = self.probe.filter(|_| is_first).map(|probe| (probe.first, probe.end));
         self.end_probe(|search, bytes| search.probe_lost(now, bytes));
-        core::mem::take(&mut self.is_on_trial)
+        core::mem::take(&mut self.trial) == Trial::Due
     }
 
     /// Hole that is asked for in blocks of `unit_bytes` from `base` on. Of one that the probe alone would
@@ -205,12 +256,15 @@ impl Sender {
         let is_telling = |bytes: &u32| in_flight_bytes > self.payload_bytes(*bytes, call.path);
         let Some(bytes) = refuges().find(is_telling) else { return };
         let are_full = refuges().next() == Some(bytes);
+        if are_full && self.cuts_nothing() && self.mtu_search.row_segments < MIN_ROW_SEGMENTS {
+            return;
+        }
         let patience = self.config.black_hole_timeouts.unwrap_or(u32::MAX);
         if !self.mtu_search.is_exhausted(bytes, are_full, patience) {
             return;
         }
         let full_bytes = self.payload_bytes(call.path.mtu_bytes(), call.path);
-        self.mtu_search.fall(bytes, self.packet_of_bytes(full_bytes, call.path));
+        self.mtu_search.fall(bytes, self.packet_of_bytes(full_bytes, call.path), self.space.max());
         self.take_packet_size(bytes, call);
     }
 
@@ -219,25 +273,50 @@ impl Sender {
         call.emit(Event::PathMtu { mtu_bytes });
     }
 
-    /// New data that goes next, in a larger packet where one is to be tried: as much follows as shows its
-    /// loss, so that nothing waits for the timer [RFC 4821 7.4].
+    /// What goes next, in a larger packet where one is to be tried: as much follows as shows its loss, so
+    /// that nothing waits for the timer [RFC 4821 7.4]. New data; where losses cut nothing, in a repair, too,
+    /// and what goes again.
     pub(super) fn enlarge(&self, chunk: Chunk, now: Instant, path: &Path) -> Chunk {
         let Some(packet_bytes) = self.mtu_search.due(now) else { return chunk };
         let payload_bytes = self.payload_bytes(packet_bytes, path);
         let followed_bytes = payload_bytes + DUPLICATE_THRESHOLD * self.mss_bytes;
-        let space = &self.space;
-        let is_new = chunk.first == space.max() && chunk.end - chunk.first == self.mss_bytes;
-        let is_followed = chunk.first + followed_bytes <= space.data_end().min(space.edge());
+        let is_full = chunk.end - chunk.first == self.mss_bytes;
+        let is_trial = self.mtu_search.trial != Trial::Over;
+        // The last repeats would wait for the repair of a probe: it is over a round trip later.
+        let may_delay = !is_trial && chunk.repeat.is_some();
+        let least_bytes = if may_delay { followed_bytes.max(self.flight_bytes()) } else { followed_bytes };
+        let is_followed = self.end_of_place(&chunk).is_some_and(|end| chunk.first + least_bytes <= end);
         let has_room = followed_bytes <= self.controller.window_bytes()
             && payload_bytes <= self.congestion_room()
-            && !self.recovery.is_repairing()
-            && (self.mtu_search.is_on_trial || !self.may_window_grow());
+            && (self.cuts_nothing() || !self.recovery.is_repairing())
+            && (is_trial || !self.may_window_grow());
         let is_allowed = packet_bytes <= self.path_mtu.packet_bytes(path.mtu_bytes());
         let is_worthwhile = payload_bytes > self.mss_bytes;
-        if is_new && is_followed && has_room && is_allowed && is_worthwhile {
+        if is_full && is_followed && has_room && is_allowed && is_worthwhile {
             return chunk.trying(packet_bytes, payload_bytes);
         }
         chunk
+    }
+
+    /// End of what leaves from a piece on, if that is a place for a probe.
+    fn end_of_place(&self, chunk: &Chunk) -> Option<u64> {
+        let space = &self.space;
+        if let Some(rack) = self.rack.as_ref().filter(|_| self.cuts_nothing()) {
+            if let Some((_, end, _)) = rack.first_lost().filter(|&(first, ..)| first == chunk.first) {
+                return Some(end);
+            }
+            // With SNACK nobody tells of what arrives behind the last hole.
+            if self.agreed.snack().is_some() && space.una() < self.mtu_search.fallen_at {
+                return None;
+            }
+        }
+        (chunk.first == space.max()).then(|| space.data_end().min(space.edge()))
+    }
+
+    /// True if losses are no reason to slow down: they are damage, or nobody controls the window.
+    fn cuts_nothing(&self) -> bool {
+        let controller = self.config.controller(self.agreed.scps.is_some());
+        !is_congestion(self.verdicts.assumed()) || *controller == ControllerKind::Off
     }
 
     /// True in a slow start that goes on: the repair of a probe would hold it up.
@@ -248,10 +327,15 @@ impl Sender {
     }
 
     /// A piece leaves: a probe, or a full segment that shows what arrives.
-    pub(super) fn watch_mtu(&mut self, chunk: &Chunk, path: &Path) {
+    pub(super) fn watch_mtu(&mut self, chunk: &Chunk, now: Instant, path: &Path) {
         let &Chunk { first, end, tried_bytes, .. } = chunk;
+        self.mtu_search.count_segment();
+        if let Some(probe) = self.mtu_search.probe.as_mut() {
+            probe.on_repeated((first, end), now);
+        }
         if let Some(packet_bytes) = tried_bytes {
-            self.mtu_search.try_size(Probe { packet_bytes, first, end });
+            let left_as = self.rack.as_ref().filter(|_| chunk.repeat.is_some()).map(Rack::left_last);
+            self.mtu_search.try_size(Probe { packet_bytes, first, end, left_as, again_at: None });
         } else if self.searches_mtu() && end - first == self.mss_bytes {
             self.mtu_search.watch(end, self.packet_of_bytes(self.mss_bytes, path));
         }
@@ -260,12 +344,16 @@ impl Sender {
     /// An acknowledgement was read, up to `acknowledgement` and with its SACK blocks: it may tell what became
     /// of a probe.
     pub(super) fn resolve_mtu_probe(&mut self, acknowledgement: u64, call: &mut Call<'_>) {
-        let Some(Probe { packet_bytes, first, end }) = self.mtu_search.probe else { return };
-        let hole = self.board.holes(first, end, self.mss_bytes).next();
-        if acknowledgement >= end || hole.is_none() {
+        let Some(probe) = self.mtu_search.probe else { return };
+        let hole = self.board.holes(probe.first.max(acknowledgement), probe.end, self.mss_bytes).next();
+        let is_lost = match &hole {
+            Some(hole) => self.is_lost(&probe, hole),
+            None => probe.is_repaired(self.timer.rtt().min_ns(), call.now),
+        };
+        if hole.is_none() && !is_lost {
             self.mtu_search.probe_arrived(call.now);
-            self.take_packet_size(packet_bytes, call);
-        } else if hole.is_some_and(|hole| self.is_lost(&hole)) {
+            self.take_packet_size(probe.packet_bytes, call);
+        } else if is_lost {
             let is_first = !self.recovery.is_repairing();
             if self.mtu_search.probe_lost(is_first, call.now) {
                 self.find_black_hole(call);
@@ -297,9 +385,17 @@ impl Sender {
         is_alone.then_some(end)
     }
 
-    /// True if what is missing there is lost.
-    fn is_lost(&self, hole: &Hole) -> bool {
-        self.rack.as_ref().map_or(hole.is_lost, |rack| rack.was_lost(hole.first, hole.end))
+    /// True if a probe is lost that this is missing of. Of a repeat all is, and what left later tells it: a
+    /// request may be older, and its blocks reach into what lies beside.
+    fn is_lost(&self, probe: &Probe, hole: &Hole) -> bool {
+        let Some(rack) = &self.rack else { return hole.is_lost };
+        match probe.left_as {
+            Some(serial) => {
+                let is_whole = (hole.first, hole.end) == (probe.first, probe.end);
+                is_whole && rack.is_overtaken(serial, DUPLICATE_THRESHOLD)
+            }
+            None => rack.was_lost(hole.first, hole.end),
+        }
     }
 
     fn lost_holes(&self) -> impl Iterator<Item = (u64, u64)> + '_ {

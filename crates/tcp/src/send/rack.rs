@@ -190,6 +190,16 @@ impl Rack {
         self.at(number).is_some_and(|sent| sent.is_repeat)
     }
 
+    /// Place in the order of leaving of what left last.
+    pub(super) fn left_last(&self) -> u64 {
+        self.next_serial
+    }
+
+    /// True if something arrived that left `segments` or more behind the `serial`-th one.
+    pub(super) fn is_overtaken(&self, serial: u64, segments: u64) -> bool {
+        self.latest.is_some_and(|latest| latest >= serial + segments)
+    }
+
     /// True if something of [first, end) was found lost, whether or not it was sent again.
     pub(super) fn was_lost(&self, first: u64, end: u64) -> bool {
         self.lost_segments().any(|(from, to)| from < end && first < to)
