@@ -23,7 +23,7 @@ fn declared(scps: &Scps, discover_mtu: bool) -> Config {
     Config { rate_bps: Some(RATE_BPS * 95 / 100), ..with(scps, discover_mtu) }
 }
 
-/// The same where losses are damage.
+/// With losses taken for damage.
 fn damaged(discover_mtu: bool) -> Config {
     declared(&Scps { loss_cause: Verdict::Corruption, ..Scps::standard() }, discover_mtu)
 }
