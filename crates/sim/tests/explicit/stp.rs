@@ -204,6 +204,26 @@ fn a_deep_queue_behind_the_last_router_is_found_within_some_loops_of_the_empty_p
     }
 }
 
+/// At the fallback half of the file's last packets is lost, and symbols bring them across. A train of data
+/// that began with a POLL then never ended: every mark stood behind it, so that the wait of before, and half
+/// the rate for it, stayed.
+#[test]
+fn repairs_by_symbols_behind_a_fallback_leave_at_the_rate_of_the_path() {
+    let changes = [
+        ("run.goal", "done"),
+        ("run.warm_up", "0s"),
+        ("flows.file.workload.size", "1MB"),
+        ("links.hop.forward.rate", "2Mbit/s"),
+        ("links.hop.forward.delay", "20ms"),
+        ("links.hop.reverse.delay", "20ms"),
+    ];
+    let (of, found) = watched(SLOW_BEHIND, &changes, 1);
+    let done_s = of["completion_ms.mean"] / 1e3;
+    println!("fallback after {found:?} s, the file is there after {done_s:.2}");
+    assert!(found.is_some());
+    assert_within(done_s, (4.0, 5.5), "a file of 1 MB by 2 Mbit/s");
+}
+
 /// What a loss takes of the rate, again and again, is nobody's feedback.
 #[test]
 fn xcp_finds_a_short_queue_behind_the_last_router_whose_losses_halve_its_rate() {

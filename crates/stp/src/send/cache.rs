@@ -309,6 +309,11 @@ impl SendCache {
         self.queue.range(..first).chain(self.queue.range(end.max(first)..)).next().copied()
     }
 
+    /// Packets that wait to be sent again and are not of [first, end).
+    pub(super) fn count_queued_outside(&self, (first, end): (u64, u64)) -> usize {
+        self.queue.len() - self.queue.range(first..end.max(first)).count()
+    }
+
     /// Numbers of the packets [first, end) under way, and of those that wait to be sent again.
     pub(super) fn open_and_queued(&self, (first, end): (u64, u64)) -> (u64, u64) {
         let queued = self.queue.range(first..end.max(first)).count() as u64;

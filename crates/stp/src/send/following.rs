@@ -4,7 +4,7 @@ use skyhaul_core::event::{Phase, Refusal};
 use skyhaul_core::{Event, Instant, MS, Path, PathMtu, PathSample, Terms};
 
 use super::arrivals::Arrivals;
-use super::{PollRecord, Sender};
+use super::{PollRecord, Sender, Situation};
 use crate::call::Call;
 use crate::config::Config;
 use crate::segment::{HEADER_BYTES, POLL_BYTES, Stat};
@@ -206,9 +206,15 @@ impl Sender {
 
     /// A segment leaves, with data or not, with a POLL or not: begins a train behind a POLL if the path's
     /// controller wants one.
-    pub(super) fn note_train(&mut self, has_data: bool, polls: bool, call: &mut Call<'_>) -> Stands {
+    pub(super) fn note_train(
+        &mut self,
+        has_data: bool,
+        polls: bool,
+        situation: &Situation,
+        call: &mut Call<'_>,
+    ) -> Stands {
         let (begins, order) = (self.begins_burst(call.now), self.activity.order);
-        let wants_train = polls && self.has_train(call.path);
+        let wants_train = polls && self.has_train(situation, call.path);
         let is_unpaced = self.regulator.is_unpaced();
         let Some(following) = &mut self.following else { return (None, false) };
         if is_unpaced && has_data {
@@ -230,11 +236,13 @@ impl Sender {
         following.begin_train(packets, has_data)
     }
 
-    /// True if there is data for the longest train, new or to be sent again, and room for it.
-    fn has_train(&self, path: &Path) -> bool {
+    /// True if there is data for the longest train, new or to be sent again, and room for it. What symbols
+    /// are to bring across leaves in no train: one that waited for it would never end.
+    fn has_train(&self, situation: &Situation, path: &Path) -> bool {
         let mss_bytes = self.mss_bytes(path) as u64;
         let train_bytes = u64::from(path.max_train_packets()) * mss_bytes;
-        let waiting_bytes = self.cache.unsent_bytes() as u64 + self.cache.queued_packets() as u64 * mss_bytes;
+        let queued = self.cache.count_queued_outside(self.coded_packets(situation)) as u64;
+        let waiting_bytes = self.cache.unsent_bytes() as u64 + queued * mss_bytes;
         let room_bytes = self.regulator.window_bytes().saturating_sub(self.cache.in_flight_bytes());
         waiting_bytes >= train_bytes && room_bytes >= train_bytes
     }

@@ -292,7 +292,7 @@ impl Sender {
         if plan.owes_poll {
             self.polls.owe(true);
         }
-        let stands = self.note_train(plan.data.is_some(), plan.polls(), call);
+        let stands = self.note_train(plan.data.is_some(), plan.polls(), situation, call);
         let number = plan.data.map(|choice| self.note_data(choice, call.now, call.path));
         if !plan.polls() {
             return (number, None);
