@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use common::pair::{Outcome, Pair, content, transfer, transfer_over};
 use proptest::prelude::*;
-use skyhaul_core::{Event, MS, SECOND, Verdict};
+use skyhaul_core::{Connections, Event, Instant, MS, SECOND, Verdict};
 use skyhaul_link::{DirectionConfig, LinkConfig, Order, QueueLimit, Reordering};
 use skyhaul_tcp::scps::{Scps, Snack};
 use skyhaul_tcp::{AckPolicy, Config, ControllerKind};
@@ -110,7 +110,7 @@ fn vectors_ask_for_no_more_of_compressed_segments_than_is_missing() {
 }
 
 /// Moments at which each number went again by request.
-fn repeats(events: &[(skyhaul_core::Instant, u64, Event)]) -> BTreeMap<u64, Vec<u64>> {
+fn repeats(events: &[(Instant, u64, Event)]) -> BTreeMap<u64, Vec<u64>> {
     let mut all = BTreeMap::<u64, Vec<u64>>::new();
     for (at, _, event) in events {
         if let Event::Sent { number, repeat: Some(skyhaul_core::event::Repeat::Recovery), .. } = event {
@@ -178,5 +178,43 @@ proptest! {
         let outcome = transfer(&config, link, seed, &data, 7200);
         prop_assert!(outcome.ended, "not all arrived: {:?}", outcome.sender);
         prop_assert!(outcome.received == data);
+    }
+}
+
+/// 400 kB at 800 kbit/s to an end whose way back has 4 kbit/s, which answers then with 100 octets: the octets
+/// that it sent when the data had come, in how many seconds, and those from there to the answer.
+fn over_a_thin_return(config: &Config) -> (u64, f64, f64) {
+    let back = Config { rate_bps: Some(4000), ..config.clone() };
+    let mut pair = Pair::new(&back, link(0.0), 1);
+    let id = pair.connect(&Config { rate_bps: Some(800_000), ..config.clone() });
+    let (data, mut scratch) = (content(400_000), vec![0; 1 << 16]);
+    let (mut written, mut received, mut other, mut answered) = (0, 0, None, None);
+    loop {
+        written += pair.ends[0].write(id, &data[written..]).unwrap_or(0);
+        other = other.or_else(|| pair.ends[1].accept());
+        while let Some(Ok(Some(count @ 1..))) = other.map(|other| pair.ends[1].read(other, &mut scratch)) {
+            received += count;
+        }
+        if received == data.len() && answered.is_none() {
+            let other = other.expect("it was read from");
+            answered = Some((pair.now, pair.ends[1].stats(other).map_or(0, |stats| stats.sent_bytes)));
+            assert_eq!(pair.ends[1].write(other, &[1; 100]), Ok(100));
+        }
+        if let (Some((at, sent_bytes)), Ok(Some(1..))) = (answered, pair.ends[0].read(id, &mut scratch)) {
+            let seconds = |ns: u64| ns as f64 / 1e9;
+            return (sent_bytes, seconds(at.as_ns()), seconds(pair.now.since(at)));
+        }
+        assert!(pair.step(Instant::from_ns(100 * SECOND)), "no answer");
+    }
+}
+
+/// They went at 30 kbit/s, and the answer paid for them: it took 28 s.
+#[test]
+fn acknowledgements_keep_to_the_rate_of_their_way_and_an_answer_does_not_pay_for_them() {
+    for config in [Config::scps_tp(), declared(Snack::Vector, 6), Config::standard()] {
+        let (sent_bytes, seconds, answer_s) = over_a_thin_return(&config);
+        println!("{sent_bytes} octets in {seconds:.1} s, the answer within {answer_s:.1} s");
+        let rate_bps = sent_bytes as f64 * 8.0 / seconds;
+        assert!(rate_bps < 5000.0 && answer_s < 1.0, "{rate_bps} bit/s, {answer_s} s");
     }
 }

@@ -52,7 +52,7 @@ pub(super) enum Timeout {
 impl Connection {
     /// Next thing to do without further input; at the same moment, timeouts go first. Pure.
     pub(super) fn next(&self, now: Instant, path: &Path) -> Option<Step<Action>> {
-        let segment = self.next_segment(now, self.next_chunk(now, path));
+        let segment = self.next_segment(now, self.next_chunk(now, path), path);
         self.or_timeout(segment, now)
     }
 
@@ -71,8 +71,9 @@ impl Connection {
         if rests { None } else { self.sender.next(now, path) }
     }
 
-    /// Next segment, where `chunk` is what goes next of our direction.
-    fn next_segment(&self, now: Instant, chunk: Option<Step<Chunk>>) -> Option<Step<Action>> {
+    /// Next segment, where `chunk` is what goes next of our direction. An acknowledgement waits for the
+    /// path's rate, too: it says what there is to say when it leaves.
+    fn next_segment(&self, now: Instant, chunk: Option<Step<Chunk>>, path: &Path) -> Option<Step<Action>> {
         if let Some(reset) = self.life.reset() {
             return Some(Step { at: now, action: Action::Reset(reset) });
         }
@@ -91,8 +92,9 @@ impl Connection {
         }
         let asks_at = if self.silence.is_question_due() { Some(now) } else { self.sender.asks_link_at() };
         let ask = asks_at.map(|at| Step { at: at.max(now), action: Action::Ask });
+        let granted_at = path.grant().map_or(now, |at| at.max(now));
         let ack_at = self.receiver.ack_at();
-        let acknowledge = ack_at.map(|at| Step { at: at.max(now), action: Action::Acknowledge });
+        let acknowledge = ack_at.map(|at| Step { at: at.max(granted_at), action: Action::Acknowledge });
         sooner(sooner(ask, acknowledge), send)
     }
 
@@ -208,14 +210,14 @@ impl Connection {
         }
         self.sender.forget_path_mtu(context.now, context.path);
         let chunk = self.next_chunk(context.now, context.path);
-        let mut next = self.next_segment(context.now, chunk);
+        let mut next = self.next_segment(context.now, chunk, context.path);
         let action = next.filter(|step| step.at <= context.now).map(|step| step.action);
         if !matches!(action, Some(Action::Reset(_) | Action::Send(_)))
             && !chunk.is_some_and(|step| is_held(&step, context.now))
             && self.sender.rest(&mut Call::new(self.id, &mut self.stats, context))
             && action.is_none()
         {
-            next = self.next_segment(context.now, self.next_chunk(context.now, context.path));
+            next = self.next_segment(context.now, self.next_chunk(context.now, context.path), context.path);
         }
         match action {
             Some(Action::Reset(reset)) => Ok(self.send_reset(reset, context, out)),
