@@ -71,8 +71,8 @@ impl NetworkFields {
         Self { protocol: if self.protocol == 0 { number } else { self.protocol }, ..self }
     }
 
-    /// True if they are not equal. Apart: what is compared field by field where it lies is moved so, too, with
-    /// every packet.
+    /// True if they are not equal. Apart: what is compared field by field where it lies is moved so, too,
+    /// with every packet.
     #[cold]
     #[inline(never)]
     pub(crate) fn differ_from(&self, other: &Self) -> bool {

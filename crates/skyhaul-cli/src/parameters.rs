@@ -101,7 +101,7 @@ impl CommonArgs {
     /// Parameters of a connection of TCP.
     pub(crate) fn tcp_config(&self) -> skyhaul_tcp::Config {
         let config = match self.profile {
-            // Files and results are written whole: by Nagle's rule the end of each would wait for a round trip.
+            // Files and results are written whole: by Nagle's rule their ends would wait for a round trip.
             ProfileName::Default => skyhaul_tcp::Config { nagle: false, ..skyhaul_tcp::Config::standard() },
             ProfileName::Paper => skyhaul_tcp::Config::paper(),
         };
