@@ -139,15 +139,13 @@ fn over_outage(config: &Config, length_s: u64) -> (Stats, f64, usize) {
 /// waits to go again: 16512 packets went again after 10 s, and packets were small for 17 s.
 #[test]
 fn with_snack_an_outage_is_followed_by_full_packets_where_losses_cut_nothing() {
-    let controlled = |discover_mtu| declared(&Scps::standard(), discover_mtu);
-    let cases: [(&str, fn(bool) -> Config, u64); 5] = [
-        ("damage", damaged, 2),
-        ("damage", damaged, 8),
-        ("damage", damaged, 10),
-        ("congestion", controlled, 5),
-        ("congestion", controlled, 10),
-    ];
-    for (cause, config, length_s) in cases {
+    for (cause, length_s) in
+        [("damage", 2), ("damage", 8), ("damage", 10), ("congestion", 5), ("congestion", 10)]
+    {
+        let config = |discover_mtu| match cause {
+            "damage" => damaged(discover_mtu),
+            _ => declared(&Scps::standard(), discover_mtu),
+        };
         let [(plain, plain_s, _), (searching, searching_s, small)] = [false, true].map(|discover_mtu| {
             over_outage(&Config { rate_bps: Some(3_800_000), ..config(discover_mtu) }, length_s)
         });
