@@ -65,7 +65,7 @@ pub use path::{DeclaredRate, Path, PathConfig, Peak, RateCaps, Terms, host_numbe
 pub use path_controller::{
     Demand, Interval, Others, PathController, PathEstimate, PathFeedback, PathSample, UNMEASURED_RATE_BPS,
 };
-pub use path_header::{HeaderFormat, HeaderTime, OpenRequests, PathHeader, PathUse};
+pub use path_header::{HeaderFormat, HeaderTime, OpenRequests, PathHeader, PathUse, QUEUE_GAIN, SPARE_GAIN};
 pub use path_mtu::{
     BASE_MTU_BYTES, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MIN_IPV6_MTU_BYTES, MtuBounds, MtuState, PathMtu,
 };

@@ -3,6 +3,11 @@
 
 use crate::SECOND;
 
+/// Gain of the spare capacity in a router's feedback, a, for each loop [XCP 4.2.2].
+pub const SPARE_GAIN: f64 = 0.4;
+/// Gain of the standing queue, b = a^2 sqrt(2).
+pub const QUEUE_GAIN: f64 = 0.226;
+
 /// Fraction bits of times in the header, which count seconds [XCP 3.2].
 const FRACTION_BITS: u32 = 28;
 

@@ -60,7 +60,8 @@ fn saturate(
             policer.passes(now, bytes);
         }
         // There from the beginning or as soon as it may, so it starts when the one before it ends.
-        let (service, fate) = line.send(now, Pieces::whole(bytes), true, down);
+        let service = line.serve(now, bytes);
+        let fate = line.fate(now, service, Pieces::whole(bytes), true, down);
         let earliest = line.earliest_arrival(service.end);
         // Time stands still at its maximum: nothing arrives there.
         if earliest > until || earliest == Instant::MAX {

@@ -124,24 +124,6 @@ impl TransmissionLine {
         }
     }
 
-    /// Sends the pieces of a packet that is there at `now`, after all those before it. `has_bytes`: it has
-    /// bytes of its own, which can be damaged.
-    #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
-    #[inline(always)]
-    pub(crate) fn send(
-        &mut self,
-        now: Instant,
-        pieces: Pieces,
-        has_bytes: bool,
-        down: KnownOutages<'_>,
-    ) -> (ServiceInterval, Fate) {
-        let service = self.serve(now, pieces.total_bytes);
-        if self.is_clear() && down.are_none() {
-            return (service, Fate::Arrives(self.clear_arrival(service), Journey::UNHARMED));
-        }
-        (service, self.fate(now, service, pieces, has_bytes, down))
-    }
-
     /// Serves a packet that is there at `now`, after all those before it. Its [`Self::fate`] is next, or
     /// [`Self::clear_arrival`] where nothing can happen to it.
     #[expect(clippy::inline_always, reason = "for each packet of each link, where the call itself counts")]
@@ -160,7 +142,8 @@ impl TransmissionLine {
         self.impairments.are_none() && self.channel.is_none()
     }
 
-    /// Fate of the pieces of a packet whose service has this place, where something may happen to it.
+    /// Fate of the pieces of a packet whose service has this place. `has_bytes`: it has bytes of its own,
+    /// which can be damaged.
     pub(crate) fn fate(
         &mut self,
         now: Instant,

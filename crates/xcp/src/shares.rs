@@ -1,11 +1,9 @@
 //! Shares of the feedback of one control interval [XCP 4.2.2, 4.2.3].
 
+use skyhaul_core::{QUEUE_GAIN, SPARE_GAIN};
+
 use crate::load::{Load, UNITS_PER_S};
 
-/// Gain of the spare capacity, a.
-const ALPHA: f64 = 0.4;
-/// Gain of the standing queue, b = a^2 sqrt(2).
-const BETA: f64 = 0.226;
 /// Part of the load that changes hands when nothing else does, gamma.
 const SHUFFLED: f64 = 0.1;
 
@@ -47,7 +45,7 @@ impl Shares {
         factor: f64,
     ) -> Self {
         let drain = if mean_rtt_s > 0.0 { queue_bytes / mean_rtt_s } else { 0.0 };
-        let aggregate = ALPHA * (capacity_bytes_per_s - rate_bytes_per_s) - BETA * drain;
+        let aggregate = SPARE_GAIN * (capacity_bytes_per_s - rate_bytes_per_s) - QUEUE_GAIN * drain;
         let shuffled = (SHUFFLED * rate_bytes_per_s - aggregate.abs()).max(0.0);
         let residue_pos = factor * (shuffled + aggregate.max(0.0));
         let residue_neg = shuffled + (-aggregate).max(0.0);

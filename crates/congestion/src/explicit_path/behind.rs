@@ -1,7 +1,7 @@
 //! Evidence of a queue behind the last router: it waits, or takes much of what is sent, and no router answers
 //! it with feedback.
 
-use skyhaul_core::{Instant, PathSample};
+use skyhaul_core::{Instant, PathSample, QUEUE_GAIN, SPARE_GAIN};
 
 use super::bytes_per_s;
 use crate::model::Delays;
@@ -14,10 +14,6 @@ const PACKETS: u64 = 16;
 const LOST_PART: u64 = 3;
 /// Part of the rate that feedback takes within that time, where it is an answer whatever waits.
 const FALL_PART: f64 = 1.0 / 32.0;
-/// Feedback of a router that sees a queue, in each loop: this part of the queue, and this one of what it grew
-/// by [XCP 4.2.2].
-const QUEUE_GAIN: f64 = 0.226;
-const GROWTH_GAIN: f64 = 0.4;
 /// Part of the rate that a router would have taken for the queue at least: less tells nothing of who sees it.
 const DUE_PART: f64 = 1.0 / 64.0;
 /// Part of what is due that is an answer: feedback is late by a loop, and losses take some of it.
@@ -51,10 +47,11 @@ impl Suspicion {
         self.looked_at = now;
     }
 
-    /// Part of the rate that a router would have taken that saw the queue: a queue that goes needs less.
+    /// Part of the rate that a router would have taken that saw the queue [XCP 4.2.2]: what the queue grew by
+    /// is capacity that was missing. A queue that goes needs less.
     fn due(&self, waited_ns: u64, loop_ns: u64) -> f64 {
         let grown_ns = waited_ns as f64 - self.first_waited_ns as f64;
-        self.due + GROWTH_GAIN * grown_ns / loop_ns as f64
+        self.due + SPARE_GAIN * grown_ns / loop_ns as f64
     }
 }
 

@@ -72,7 +72,7 @@ impl Sender {
         if call.path.asks() { self.ask_routers(octets, call) } else { call.path.wire_bytes(octets) }
     }
 
-    /// The same on a path whose packets ask. Apart: those of other paths are not to pay for it.
+    /// That size on a path whose packets ask. Apart: those of other paths are not to pay for it.
     #[cold]
     #[inline(never)]
     fn ask_routers(&mut self, octets: usize, call: &mut Call<'_>) -> u32 {

@@ -378,9 +378,8 @@ impl Sender {
         data: Option<Choice>,
         call: &mut Call<'_>,
     ) {
-        let has_data = || data.is_some() || matches!(types, REPAIR | BLOCK);
-        let asks = call.path.asks() && has_data();
-        let wire_bytes = if asks { self.ask(octets, call) } else { call.path.wire_bytes(octets) };
+        let has_data = data.is_some() || matches!(types, REPAIR | BLOCK);
+        let wire_bytes = if has_data { self.ask(octets, call) } else { call.path.wire_bytes(octets) };
         self.traffic.count_segment(octets, wire_bytes, types, data);
         if self.measures() {
             call.path.count_measured(octets);
