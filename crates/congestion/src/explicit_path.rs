@@ -113,6 +113,8 @@ impl ExplicitPath {
     fn answer_loss(&mut self, now: Instant, newest_sent_at: Instant) {
         if self.ruled.lowered_at.is_none_or(|at| newest_sent_at >= at) {
             self.ruled.lowered_at = Some(now);
+            let packet_ns = bytes_in_time(self.start.mss_bytes, self.ruled.bytes_per_s);
+            self.ruled.behind.was_halved(packet_ns);
             self.set_rate(self.ruled.bytes_per_s / 2);
         }
     }

@@ -1,5 +1,5 @@
-//! Evidence of a queue behind the last router: it waits, or takes much of what is sent, and no router answers
-//! it with feedback.
+//! Evidence of a queue behind the last router: it waits, or takes much of what is sent, or what it takes halves
+//! the rate again and again, and no router answers it with feedback.
 
 use skyhaul_core::{Instant, PathSample, QUEUE_GAIN, SPARE_GAIN};
 
@@ -12,6 +12,12 @@ const LOOPS: u64 = 4;
 const PACKETS: u64 = 16;
 /// Part of what is sent that a queue takes: noise takes less.
 const LOST_PART: u64 = 3;
+/// Such halvings, each a round trip after the last one at least.
+const HALVINGS: u64 = 4;
+/// Part of what is sent that is lost beside them: a rate that a router shares out passes what it carries by less.
+const HALVED_PART: u64 = 6;
+/// Packets that wait where a loss is no noise: a packet of others, and one of what a pacer lets go early.
+const HALVED_PACKETS: u64 = 2;
 /// Part of the rate that feedback takes within that time, where it is an answer whatever waits.
 const FALL_PART: f64 = 1.0 / 32.0;
 /// Part of the rate that a router would have taken for the queue at least: less tells nothing of who sees it.
@@ -55,11 +61,22 @@ impl Suspicion {
     }
 }
 
+/// Halvings of the rate that met a queue which takes what is too much, and what routers took meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+struct Halvings {
+    count: u64,
+    /// The last interval lost more than a router lets rates swing.
+    is_much_lost: bool,
+    /// Parts of the rate.
+    taken: f64,
+}
+
 /// Delays of the path, and what is suspected of them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Behind {
     delays: Delays,
     suspicion: Option<Suspicion>,
+    halvings: Halvings,
 }
 
 impl Behind {
@@ -75,9 +92,23 @@ impl Behind {
 
     /// Takes in that feedback made another rate, in octets a second, of this one.
     pub(super) fn was_told(&mut self, rate: u64, rate_now: u64) {
+        let change = (rate_now as f64 - rate as f64) / rate.max(1) as f64;
+        self.halvings.taken -= change.min(0.0);
+        if self.halvings.taken > FALL_PART {
+            self.halvings = Halvings::default(); // a router sees it
+        }
         if let Some(suspicion) = &mut self.suspicion {
-            suspicion.added += (rate_now as f64 - rate as f64) / rate.max(1) as f64;
+            suspicion.added += change;
             suspicion.most_added = suspicion.most_added.max(suspicion.added);
+        }
+    }
+
+    /// Takes in that a loss halved the rate at which a packet takes `packet_ns`.
+    pub(super) fn was_halved(&mut self, packet_ns: u64) {
+        if self.waited_ns() <= HALVED_PACKETS.saturating_mul(packet_ns) {
+            self.halvings = Halvings::default(); // of noise, perhaps
+        } else if self.halvings.is_much_lost {
+            self.halvings.count += 1;
         }
     }
 
@@ -92,10 +123,15 @@ impl Behind {
     ) -> Option<u64> {
         self.delays.saw(now, sample, packet_ns as f64);
         let long = sample.long.filter(|long| long.sent_ns > 0 && long.arrived_ns > 0)?;
+        let carried = bytes_per_s(long.arrived_bytes, long.arrived_ns);
+        if self.halvings.count >= HALVINGS {
+            return Some(carried);
+        }
         let (waited_ns, loop_ns) = (self.waited_ns(), loop_ns.max(1));
         let waits = waited_ns > PACKETS.saturating_mul(packet_ns);
         let lost_bytes = long.sent_bytes.saturating_sub(long.arrived_bytes);
         let is_lost = lost_bytes > long.sent_bytes / LOST_PART;
+        self.halvings.is_much_lost = lost_bytes > long.sent_bytes / HALVED_PART;
         if !(waits || is_lost) {
             self.suspicion = None;
             return None;
@@ -110,7 +146,7 @@ impl Behind {
             let due = suspicion.due(waited_ns, loop_ns);
             let taken = suspicion.most_added - suspicion.added;
             if is_lost || due > DUE_PART && taken < due * ANSWER_PART {
-                return Some(bytes_per_s(long.arrived_bytes, long.arrived_ns));
+                return Some(carried);
             }
             *suspicion = fresh;
         }

@@ -198,6 +198,26 @@ fn a_rate_that_a_loss_lowers_shows_no_router() {
     assert!(found.is_some_and(|ms| ms < 6000), "{found:?}");
 }
 
+/// The fourth halving beside three packets that wait, while a fifth is lost, shows a queue that no router sees.
+/// Noise meets no queue, what a router shares out passes what it carries by less, and a router takes some.
+#[test]
+fn halvings_beside_packets_that_wait_show_a_short_queue_that_no_router_sees() {
+    let found = |waited_ms: u64, arrived_bytes: u64, told_bytes_per_s: i32| {
+        let mut path = ruled(LossAnswer::Reduce, 300_000);
+        (0..12_000).step_by(200).find(|&ms| {
+            let (now, sample) = sample(ms, 90_000, arrived_bytes, if ms < 2000 { 0 } else { waited_ms });
+            path.on_feedback(now, &feedback(told_bytes_per_s, 1));
+            path.on_sample(now, &sample);
+            if ms % 1000 == 0 && ms >= 3000 {
+                path.on_lost(now, now);
+            }
+            path.ruled_by() == Some(RuledBy::QueueBehind)
+        })
+    };
+    assert_eq!(found(30, 70_000, 20_000), Some(6200));
+    assert_eq!([found(0, 70_000, 20_000), found(30, 78_000, 20_000), found(30, 70_000, -2000)], [None; 3]);
+}
+
 /// A queue of 400 ms and a packet's 4 ms make a loop of 800 ms half as long again, so that two thirds of what
 /// was granted leave a second, until the queue has gone. Neither a single mark nor a packet shows one.
 #[test]

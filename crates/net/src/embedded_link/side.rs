@@ -56,7 +56,7 @@ impl Side {
         self.metas[..messages].iter().zip(rooms).flat_map(|(meta, room)| {
             let bytes = Bytes::copy_from_slice(&room[..meta.len.min(MESSAGE_BYTES)]);
             let stride = meta.stride.max(1);
-            let starts = (0..bytes.len()).step_by(stride);
+            let starts = (0..bytes.len().max(1)).step_by(stride); // an empty one is a datagram, too
             starts.map(move |at| (normalised(meta.addr), bytes.slice(at..bytes.len().min(at + stride))))
         })
     }

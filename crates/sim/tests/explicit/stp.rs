@@ -240,6 +240,50 @@ fn xcp_finds_a_short_queue_behind_the_last_router_whose_losses_halve_its_rate() 
     assert_within(wait_ms, (0.0, 20.0), "waiting");
 }
 
+/// Fewer packets than a router's swing leaves: what tells of them are halvings, each beside packets that wait,
+/// of which no router takes anything.
+#[test]
+fn xcp_finds_a_queue_of_few_packets_behind_the_last_router_by_its_halvings() {
+    for queue in [5, 10, 15, 20] {
+        let changes = [
+            ("links.hop.forward.queue", &*format!("{queue}packets")),
+            ("links.hop.forward.delay", "20ms"),
+            ("transports.stp.controller", "xcp"),
+            ("run.warm_up", "0s"),
+        ];
+        let (of, found) = watched(SLOW_BEHIND, &changes, 1);
+        let [bps, wait_ms] = ["goodput_bps", "links.hop.forward.wait_ms.mean"].map(|name| of[name]);
+        println!("{queue}: after {found:?} s, {bps:.0} bit/s and {wait_ms:.1} ms of waiting");
+        let what = format!("{queue} packets");
+        assert_within(found.unwrap(), (0.0, 4.0), &what);
+        assert_within(bps, (3.8e6, 4e6), &what);
+    }
+}
+
+/// The queue of the only router, too short for the swing of its rates: what it drops halves the rate, too.
+#[test]
+fn a_short_queue_that_the_only_router_sees_is_not_behind_it() {
+    for (discipline, bit_error_rate) in [("xcp", "0.0"), ("p-xcp", "0.0"), ("xcp", "1e-5")] {
+        for (queue, delay, seed) in
+            [(3, "5ms", 1), (5, "20ms", 2), (10, "20ms", 3), (10, "275ms", 4), (20, "100ms", 5)]
+        {
+            let changes = [
+                ("links.hub.forward.explicit.discipline", discipline),
+                ("links.hub.forward.queue", &*format!("{queue}packets")),
+                ("links.hub.forward.delay", delay),
+                ("links.hub.forward.bit_error_rate", bit_error_rate),
+                ("links.hop.forward.rate", "100Mbit/s"),
+                ("transports.stp.controller", "xcp"),
+                ("run.warm_up", "0s"),
+            ];
+            let (of, found) = watched(SLOW_BEHIND, &changes, seed);
+            let what = format!("{discipline}, {queue} packets, {delay}, {bit_error_rate}");
+            println!("{what}: {:.0} bit/s", of["goodput_bps"]);
+            assert_eq!(found, None, "{what}");
+        }
+    }
+}
+
 /// Transfers of one host over the only link, whose queue its router sees: the swing of the begin, and of the
 /// rates that it shares out, stands there for seconds. 10 Mbit/s and 275 ms, from 40 s on.
 #[test]

@@ -85,6 +85,21 @@ fn a_datagram_takes_the_delay_there_and_back() {
 }
 
 #[test]
+fn an_empty_datagram_crosses_as_any_other() {
+    let far = UdpSocket::bind("127.0.0.1:0").unwrap();
+    far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let far_host = format!("far=127.0.0.1:0={}", far.local_addr().unwrap());
+    let relay = Relay::start(&["--rate", "10M", "--udp", "near=127.0.0.1:0", "--udp", &far_host, "--json"]);
+    let near = UdpSocket::bind("127.0.0.1:0").unwrap();
+    near.send_to(&[], relay.at[0]).unwrap();
+    near.send_to(&[1], relay.at[0]).unwrap();
+    let mut room = [0; 100];
+    assert_eq!([(); 2].map(|()| far.recv_from(&mut room).unwrap().0), [0, 1]);
+    let counted = relay.end().json();
+    assert_eq!(counted["links"]["link"]["forward"]["delivered_bytes"], 28 + 29, "{counted}");
+}
+
+#[test]
 fn a_datagram_over_the_mtu_is_dropped_and_counted() {
     let far = UdpSocket::bind("127.0.0.1:0").unwrap();
     far.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
