@@ -142,6 +142,25 @@ fn forged_openings_that_count_drive_no_host_out_that_is_known() {
     assert_eq!(lone.read(), b"request", "taken at once");
 }
 
+/// [RFC 1644 3.4] forgets with the SYN, which anybody can forge.
+#[test]
+fn a_whole_handshake_without_counts_ends_what_is_known_and_an_opening_alone_does_not() {
+    for is_whole in [false, true] {
+        let mut lone = knowing(7);
+        lone.say(SYN, 0, 0, Options { mss: Some(1000), ..Options::default() }, b"");
+        let answer = lone.one();
+        assert_eq!((answer.flags, told(&answer, CC)), (SYN | ACK, None));
+        if is_whole {
+            lone.ack(1, 1);
+            lone.take();
+        }
+        lone.say(RST, 1, 0, Options::default(), b"");
+        lone.say(SYN | FIN, 0, 0, counts(&[(CC, 8)]), b"request");
+        let answer = lone.one();
+        assert_eq!((answer.flags & SYN, answer.acknowledgement), (SYN, if is_whole { 1 } else { 9 }));
+    }
+}
+
 #[test]
 fn data_goes_on_in_the_starred_state_before_our_opening_is_acknowledged() {
     let mut lone = knowing(7);

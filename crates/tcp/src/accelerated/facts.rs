@@ -125,6 +125,7 @@ impl Facts {
                 self.raise(peer, own);
             }
             Lesson::NoTtcp => self.sent_count = None,
+            Lesson::NoCount => self.peer_count = None,
             Lesson::Cookie { cookie, mss } => {
                 self.cookie = Some(cookie);
                 self.set_mss(mss);

@@ -43,6 +43,8 @@ pub(crate) enum Lesson {
     SpeaksTtcp { peer: u32, own: u32, mss: u16 },
     /// It does not: cache.CCsent is void.
     NoTtcp,
+    /// An opening of the peer's bore no count, and its handshake is whole: cache.CC is void.
+    NoCount,
     /// Cookie for the next opening, and the peer's largest segment.
     Cookie { cookie: Cookie, mss: u16 },
     /// An opening with a cookie was answered; the peer's largest segment.

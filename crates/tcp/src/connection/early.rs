@@ -7,7 +7,7 @@ use skyhaul_core::{Class, Instant, StreamEvent};
 
 use super::opening::syn_options;
 use super::{Connection, Context, State};
-use crate::accelerated::{Judgement, Lesson, Opening, RoundTrip};
+use crate::accelerated::{AcceleratedOpen, Judgement, Lesson, Opening, RoundTrip};
 use crate::segment::{ExtraOptions, MAX_OPTIONS_BYTES, Options, Segment, Timestamps, flags};
 
 /// Octets of the option that offers SCPS-TP, padded.
@@ -162,7 +162,10 @@ impl Connection {
 
     /// A handshake taught something at the end that accepts.
     pub(super) fn learn_by_handshake(&mut self) {
-        let by_opening = self.opening.as_ref().and_then(|opening| opening.on_established());
+        let by_opening = match &self.opening {
+            Some(opening) => opening.on_established(),
+            None => (self.config.accelerated_open == Some(AcceleratedOpen::Ttcp)).then_some(Lesson::NoCount),
+        };
         self.lesson = self.lesson.or(by_opening);
     }
 

@@ -72,7 +72,7 @@ impl Family for Tcp {
             endpoint.family.disowned.add(now);
         }
         if let Some(lesson) = lesson {
-            endpoint.family.ways.opening(arrival.key.peer, now).learn(lesson, now);
+            endpoint.family.ways.learn(arrival.key.peer, lesson, now);
         }
         if let Some(round_trip) = round_trip {
             endpoint.family.ways.opening(arrival.key.peer, now).learn_round_trip(round_trip);
@@ -99,7 +99,7 @@ impl Family for Tcp {
         let (ours, theirs) = (connection.number(), connection.peer_number());
         self.numbers.forget(names.peer, connection.id(), ours, theirs);
         if let Some(lesson @ Lesson::Unanswered { at }) = connection.lesson() {
-            self.ways.opening(names.peer, at).learn(lesson, at);
+            self.ways.learn(names.peer, lesson, at);
         }
     }
 

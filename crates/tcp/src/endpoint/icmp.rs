@@ -55,7 +55,7 @@ impl Endpoint {
         };
         let belief = connection.handle_icmp(message, sequence, &mut Context { now, path, sink });
         if let Some(lesson) = connection.take_lesson() {
-            self.0.family.ways.opening(way, now).learn(lesson, now);
+            self.0.family.ways.learn(way, lesson, now);
         }
         self.0.touch(id);
         belief

@@ -6,7 +6,7 @@ use skyhaul_core::endpoint::Context;
 use skyhaul_core::{Instant, Verdict};
 
 use super::Endpoint;
-use crate::accelerated::Facts;
+use crate::accelerated::{Facts, Lesson};
 use crate::connection::{Connection, LEARNT_FOR_NS};
 use crate::segment::Way;
 
@@ -49,6 +49,14 @@ impl Ways {
     /// Facts that openings with data go by, to be changed.
     pub(super) fn opening(&mut self, way: Way, now: Instant) -> &mut Facts {
         &mut self.entry(way, now).opening
+    }
+
+    /// Takes what an opening has taught. That a peer does not count is news of a way that is known.
+    pub(super) fn learn(&mut self, way: Way, lesson: Lesson, now: Instant) {
+        let is_news = lesson != Lesson::NoCount || self.0.contains_key(&way);
+        if is_news {
+            self.opening(way, now).learn(lesson, now);
+        }
     }
 
     /// Those of a way that something is known of: who only claims to be at one changes nothing.
