@@ -9,6 +9,8 @@ use crate::line::shortened;
 
 /// Failures that are listed unless every file is asked for, in a table and in a receiver's object.
 pub(crate) const MAX_LISTED: usize = 10;
+/// Octets of their names and reasons in a receiver's object: ten of ordinary length, or three of the longest.
+const MAX_LISTED_BYTES: usize = 4096;
 /// Columns of a name and of a reason among several: escapes make them five times as long as they came.
 pub(crate) const NAME_COLUMNS: usize = 80;
 pub(crate) const REASON_COLUMNS: usize = 255;
@@ -39,12 +41,27 @@ pub(crate) fn brief(report: &SessionReport) -> SessionReport {
 
 /// This report for a receiver's object: the failures that it leaves out have no name and no reason.
 pub(crate) fn brief_object(report: &SessionReport) -> SessionReport {
-    without_names(report, |file, failures| file.failure().is_none() || failures <= MAX_LISTED)
+    let mut bytes = 0;
+    without_names(report, |file, failures| {
+        let Some(failure) = file.failure().filter(|_| failures <= MAX_LISTED) else {
+            return file.failure().is_none();
+        };
+        bytes += file.name.to_string().len() + failure.to_string().len();
+        failures == 1 || bytes <= MAX_LISTED_BYTES
+    })
+}
+
+/// True for a file that failed and is only counted, as any whose name was empty.
+pub(crate) fn is_counted(file: &FileReport) -> bool {
+    file.failure().is_some() && file.name.as_bytes().is_empty()
 }
 
 /// This report, without names and reasons but of files that are listed. `is_listed` is told how many have
 /// failed up to a file, itself included.
-fn without_names(report: &SessionReport, is_listed: impl Fn(&FileReport, usize) -> bool) -> SessionReport {
+fn without_names(
+    report: &SessionReport,
+    mut is_listed: impl FnMut(&FileReport, usize) -> bool,
+) -> SessionReport {
     let mut failures = 0;
     let mut is_listed = |file: &FileReport| {
         failures += usize::from(file.failure().is_some());
@@ -149,6 +166,20 @@ mod tests {
             let named = short.files.iter().filter(|file| !file.name.as_bytes().is_empty()).count();
             assert!(named <= MAX_LISTED, "{named}");
         }
+    }
+
+    /// An octet of a name that is no text takes four in print.
+    #[test]
+    fn an_object_lists_failures_by_number_and_by_octets() {
+        let of = |name_bytes: usize| {
+            let file = |_| FileReport::unfinished(RawName::new(vec![0xff; name_bytes]), 1, Side::Receiver);
+            let files =
+                FileResults::new(&brief_object(&SessionReport { files: (0..60).map(file).collect() }));
+            let listed = serde_json::to_value(&files).unwrap().as_array().unwrap().len();
+            assert_eq!(files.left_out(), 60 - listed);
+            listed
+        };
+        assert_eq!([of(20), of(255)], [MAX_LISTED, 3]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 use skyhaul_files::{FileReport, SessionReport};
 
 use crate::errors::of_file;
-use crate::file_lines::MAX_LISTED;
+use crate::file_lines::is_counted;
 use crate::known::KnownFiles;
 use crate::wall_time::WallTime;
 
@@ -40,8 +40,6 @@ pub(crate) struct FileResults {
     settled_at: Vec<Option<WallTime>>,
     /// Folder of the delivered ones, at a receiver.
     folder: Option<PathBuf>,
-    /// True if an object lists only the first failures.
-    is_brief: bool,
 }
 
 impl FileResults {
@@ -55,15 +53,9 @@ impl FileResults {
         Self { settled_at, folder: folder.map(Path::to_path_buf), ..self }
     }
 
-    /// Those of which an object lists the first failures alone.
-    pub(crate) fn briefly(self) -> Self {
-        Self { is_brief: true, ..self }
-    }
-
-    /// How many failures an object leaves out.
+    /// How many failures an object leaves out: those that are only counted.
     pub(crate) fn left_out(&self) -> usize {
-        let most = if self.is_brief { MAX_LISTED } else { usize::MAX };
-        (self.len() - self.delivered()).saturating_sub(most)
+        self.reports.iter().filter(|report| is_counted(report)).count()
     }
 
     /// Files of these names that were delivered, or else failed.
@@ -136,12 +128,7 @@ impl FileResults {
 
 impl Serialize for FileResults {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut to_list = self.len() - self.delivered() - self.left_out();
-        let is_listed = |one: &FileResult| {
-            let is_listed = one.error.is_none() || to_list > 0;
-            to_list -= usize::from(one.error.is_some() && is_listed);
-            is_listed
-        };
-        serializer.collect_seq(self.iter().filter(is_listed))
+        let listed = self.reports.iter().enumerate().filter(|(_, report)| !is_counted(report));
+        serializer.collect_seq(listed.map(|(i, report)| self.result(i, report)))
     }
 }

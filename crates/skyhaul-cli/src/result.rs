@@ -152,18 +152,12 @@ impl TransferResult {
             fast_open: None,
             scps_tp: None,
             digest: files.only().and_then(|one| one.digest),
+            files_left_out: Some(files.left_out()).filter(|&left_out| left_out > 0),
             files,
-            files_left_out: None,
             lateness: None,
             session: None,
             error: None,
         }
-    }
-
-    /// Lists the first failures alone in an object.
-    pub(crate) fn briefly(self) -> Self {
-        let files = self.files.briefly();
-        Self { files_left_out: Some(files.left_out()).filter(|&left_out| left_out > 0), files, ..self }
     }
 
     /// Sets the goodput from a duration.

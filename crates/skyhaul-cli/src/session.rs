@@ -161,9 +161,6 @@ async fn converse<E: TransportEnd>(
         let mut result =
             TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
         result = result.of_session(peer, &known, Some(&room.folder()));
-        if room.form == Form::Json {
-            result = result.briefly();
-        }
         result.forward = Traffic::received(&stats);
         result.reverse = Traffic::sent(&stats);
         result.fast_open = room.opens_fast.then(|| FastOpenResult::received(&stats));
