@@ -1,5 +1,5 @@
-//! Evidence of a queue behind the last router: it waits, or takes much of what is sent, or what it takes halves
-//! the rate again and again, and no router answers it with feedback.
+//! Evidence of a queue behind the last router: it waits, or takes much of what is sent, or what it takes
+//! halves the rate again and again, and no router answers it with feedback.
 
 use skyhaul_core::{Instant, PathSample, QUEUE_GAIN, SPARE_GAIN};
 
@@ -14,7 +14,8 @@ const PACKETS: u64 = 16;
 const LOST_PART: u64 = 3;
 /// Such halvings, each a round trip after the last one at least.
 const HALVINGS: u64 = 4;
-/// Part of what is sent that is lost beside them: a rate that a router shares out passes what it carries by less.
+/// Part of what is sent that is lost beside them: a rate that a router shares out passes what it carries by
+/// less.
 const HALVED_PART: u64 = 6;
 /// Packets that wait where a loss is no noise: a packet of others, and one of what a pacer lets go early.
 const HALVED_PACKETS: u64 = 2;

@@ -198,8 +198,9 @@ fn a_rate_that_a_loss_lowers_shows_no_router() {
     assert!(found.is_some_and(|ms| ms < 6000), "{found:?}");
 }
 
-/// The fourth halving beside three packets that wait, while a fifth is lost, shows a queue that no router sees.
-/// Noise meets no queue, what a router shares out passes what it carries by less, and a router takes some.
+/// The fourth halving beside three packets that wait, while a fifth is lost, shows a queue that no router
+/// sees. Noise meets no queue, what a router shares out passes what it carries by less, and a router takes
+/// some.
 #[test]
 fn halvings_beside_packets_that_wait_show_a_short_queue_that_no_router_sees() {
     let found = |waited_ms: u64, arrived_bytes: u64, told_bytes_per_s: i32| {

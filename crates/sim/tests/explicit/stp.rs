@@ -240,8 +240,8 @@ fn xcp_finds_a_short_queue_behind_the_last_router_whose_losses_halve_its_rate() 
     assert_within(wait_ms, (0.0, 20.0), "waiting");
 }
 
-/// Fewer packets than a router's swing leaves: what tells of them are halvings, each beside packets that wait,
-/// of which no router takes anything.
+/// Fewer packets than a router's swing leaves: what tells of them are halvings, each beside packets that
+/// wait, of which no router takes anything.
 #[test]
 fn xcp_finds_a_queue_of_few_packets_behind_the_last_router_by_its_halvings() {
     for queue in [5, 10, 15, 20] {
