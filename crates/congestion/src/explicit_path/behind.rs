@@ -1,7 +1,7 @@
 //! Evidence of a queue behind the last router: it waits, or takes much of what is sent, or what it takes
 //! halves the rate again and again, and no router answers it with feedback.
 
-use skyhaul_core::{Instant, PathSample, QUEUE_GAIN, SPARE_GAIN};
+use skyhaul_core::{Instant, Interval, PathSample, QUEUE_GAIN, SPARE_GAIN};
 
 use super::bytes_per_s;
 use crate::model::Delays;
@@ -26,6 +26,38 @@ const DUE_PART: f64 = 1.0 / 64.0;
 /// Part of what is due that is an answer: feedback is late by a loop, and losses take some of it.
 const ANSWER_PART: f64 = 0.25;
 
+/// Part of what is sent that does not arrive in the time in which it left, beyond what noise takes, at a queue
+/// that more is sent to than it passes on. Of a path that has become longer all arrives.
+const EXCESS_PART: f64 = 1.0 / 32.0;
+/// Reports over which noise is averaged, and the most that it takes: more is a queue of few packets.
+const NOISE_REPORTS: f64 = 16.0;
+const MAX_NOISE_PART: f64 = 0.25;
+
+/// Octets that left and that arrived, and in which time, of several intervals.
+#[derive(Clone, Copy, Debug, Default)]
+struct Flow {
+    sent_bytes: u64,
+    sent_ns: u64,
+    arrived_bytes: u64,
+    arrived_ns: u64,
+}
+
+impl Flow {
+    fn add(&mut self, interval: &Interval) {
+        self.sent_bytes = self.sent_bytes.saturating_add(interval.sent_bytes);
+        self.sent_ns = self.sent_ns.saturating_add(interval.sent_ns);
+        self.arrived_bytes = self.arrived_bytes.saturating_add(interval.arrived_bytes);
+        self.arrived_ns = self.arrived_ns.saturating_add(interval.arrived_ns);
+    }
+
+    /// Part of the rate sent that did not arrive: it is lost, or makes a queue longer.
+    fn excess(&self) -> f64 {
+        let sent = self.sent_bytes as f64 * self.arrived_ns as f64;
+        let arrived = self.arrived_bytes as f64 * self.sent_ns as f64;
+        if sent > 0.0 { 1.0 - arrived / sent } else { 0.0 }
+    }
+}
+
 /// Queue that is suspected, and the feedback since.
 #[derive(Clone, Copy, Debug)]
 struct Suspicion {
@@ -36,6 +68,8 @@ struct Suspicion {
     looked_at: Instant,
     /// Part of the rate that a router would have taken for what waited since.
     due: f64,
+    /// What left and arrived since, but in the first loop: what made the delay longer is over.
+    flow: Flow,
     /// Parts of the rate that feedback added since, less what it took: now, and at most.
     added: f64,
     most_added: f64,
@@ -44,14 +78,18 @@ struct Suspicion {
 impl Suspicion {
     fn new(now: Instant, loop_ns: u64, waited_ns: u64) -> Self {
         let first_waited_ns = waited_ns;
-        Self { since: now, loop_ns, first_waited_ns, looked_at: now, due: 0.0, added: 0.0, most_added: 0.0 }
+        let (flow, due, added, most_added) = (Flow::default(), 0.0, 0.0, 0.0);
+        Self { since: now, loop_ns, first_waited_ns, looked_at: now, due, flow, added, most_added }
     }
 
-    /// Takes in that so much waits, in a loop that takes so long.
-    fn waits(&mut self, now: Instant, waited_ns: u64, loop_ns: u64) {
+    /// Takes in that so much waits, in a loop that takes so long, and what left and arrived.
+    fn waits(&mut self, now: Instant, waited_ns: u64, loop_ns: u64, interval: &Interval) {
         let loops = now.since(self.looked_at) as f64 / loop_ns as f64;
         self.due += QUEUE_GAIN * loops * waited_ns as f64 / loop_ns as f64;
         self.looked_at = now;
+        if now.since(self.since) > self.loop_ns {
+            self.flow.add(interval);
+        }
     }
 
     /// Part of the rate that a router would have taken that saw the queue [XCP 4.2.2]: what the queue grew by
@@ -78,6 +116,21 @@ pub(super) struct Behind {
     delays: Delays,
     suspicion: Option<Suspicion>,
     halvings: Halvings,
+    noise: Noise,
+}
+
+/// Part of what is sent that is lost while nothing is suspected.
+#[derive(Clone, Copy, Debug, Default)]
+struct Noise {
+    part: f64,
+    reports: f64,
+}
+
+impl Noise {
+    fn add(&mut self, lost_part: f64) {
+        self.reports = NOISE_REPORTS.min(self.reports + 1.0);
+        self.part += (lost_part - self.part) / self.reports;
+    }
 }
 
 impl Behind {
@@ -135,18 +188,21 @@ impl Behind {
         self.halvings.is_much_lost = lost_bytes > long.sent_bytes / HALVED_PART;
         if !(waits || is_lost) {
             self.suspicion = None;
+            self.noise.add(lost_bytes as f64 / long.sent_bytes.max(1) as f64);
             return None;
         }
         let fresh = Suspicion::new(now, loop_ns, waited_ns);
         let suspicion = self.suspicion.get_or_insert(fresh);
-        suspicion.waits(now, waited_ns, loop_ns);
+        suspicion.waits(now, waited_ns, loop_ns, &long);
         let is_long = now.since(suspicion.since) >= LOOPS.saturating_mul(suspicion.loop_ns);
         if suspicion.added < -FALL_PART {
             *suspicion = fresh; // a router sees it
         } else if is_long {
             let due = suspicion.due(waited_ns, loop_ns);
             let taken = suspicion.most_added - suspicion.added;
-            if is_lost || due > DUE_PART && taken < due * ANSWER_PART {
+            let is_unanswered = due > DUE_PART && taken < due * ANSWER_PART;
+            let excess = suspicion.flow.excess() - self.noise.part.min(MAX_NOISE_PART);
+            if is_lost || is_unanswered && excess > EXCESS_PART {
                 return Some(carried);
             }
             *suspicion = fresh;

@@ -142,6 +142,19 @@ fn a_queue_that_no_router_sees_is_behind_the_last_one() {
     assert!((1_300_000..1_800_000).contains(&path.rate_bps()), "about what arrives: {}", path.rate_bps());
 }
 
+/// A delay that is longer from some moment on, by a handover, say: all arrives in the time in which it left.
+#[test]
+fn a_path_that_becomes_longer_has_no_queue() {
+    for lost_bytes in [0, 10_000] {
+        let mut path = ruled(LossAnswer::Keep, 300_000);
+        for ms in (0..30_000).step_by(200) {
+            let (now, sample) = sample(ms, 90_000, 90_000 - lost_bytes, if ms < 3000 { 0 } else { 200 });
+            path.on_sample(now, &sample);
+            assert_eq!(path.ruled_by(), Some(RuledBy::Routers), "{ms}, {lost_bytes} lost");
+        }
+    }
+}
+
 #[test]
 fn a_queue_that_a_router_answers_is_its_own() {
     let mut path = ruled(LossAnswer::Keep, 300_000);

@@ -284,6 +284,43 @@ fn a_short_queue_that_the_only_router_sees_is_not_behind_it() {
     }
 }
 
+/// A handover makes the only link longer, whose router sees no queue, or a pass does, bit by bit.
+#[test]
+fn a_path_that_becomes_longer_stays_with_its_router() {
+    let drift = (0..=20).map(|second| (3.0 + f64::from(second), 15 + second)).collect();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, mbps, first_ms, delays) in [
+        ("10 Mbit/s, 40 to 60 ms", 10, 40, vec![(3.0, 60)]),
+        ("10 Mbit/s, 275 to 300 ms", 10, 275, vec![(8.0, 300)]),
+        ("100 Mbit/s, 20 to 23 ms", 100, 20, vec![(1.5, 23)]),
+        ("100 Mbit/s, 20 to 30 ms", 100, 20, vec![(1.5, 30)]),
+        ("20 Mbit/s, 15 to 35 ms", 20, 15, drift),
+    ] {
+        let trace = folder.path().join("delays.csv");
+        let rows = core::iter::once((0.0, first_ms)).chain(delays);
+        let rows: String = rows.map(|(at_s, delay_ms)| format!("{at_s},{mbps}000000,{delay_ms}\n")).collect();
+        std::fs::write(&trace, format!("time_s,rate_bps,delay_ms\n{rows}")).unwrap();
+        for (controller, bit_error_rate) in [("p-xcp", "0.0"), ("p-xcp", "1e-6"), ("xcp", "0.0")] {
+            let text = format!(
+                "[run]\nduration = \"30s\"\nwarm_up = \"10s\"\nmax_memory = \"4GiB\"\n\
+                 [transports.stp]\nprotocol = \"stp\"\ncontroller = \"{controller}\"\n\
+                 [nodes]\nsender = {{ kind = \"host\" }}\nreceiver = {{ kind = \"host\" }}\n\
+                 [links.hop]\nbetween = [\"sender\", \"receiver\"]\ntrace = {trace:?}\n\
+                 forward = {{ queue = \"2MB\", bit_error_rate = {bit_error_rate}, \
+                 explicit = {{ discipline = \"p-xcp\" }} }}\nreverse = {{ queue = \"2MB\" }}\n\
+                 [flows.file]\nfrom = \"sender\"\nto = \"receiver\"\ntransport = \"stp\"\n\
+                 workload = {{ kind = \"bulk\" }}\n"
+            );
+            let (of, found) = watched(&text, &[], 1);
+            let used = of["links.hop.forward.utilisation"];
+            let what = format!("{controller}, {name}, {bit_error_rate}");
+            println!("{what}: {used:.3} of the link from 10 s on");
+            assert_eq!(found, None, "{what}");
+            assert_within(used, (0.9, 1.001), &what);
+        }
+    }
+}
+
 /// Transfers of one host over the only link, whose queue its router sees: the swing of the begin, and of the
 /// rates that it shares out, stands there for seconds. 10 Mbit/s and 275 ms, from 40 s on.
 #[test]
