@@ -77,9 +77,11 @@ fn a_pdu_that_no_status_speaks_of_goes_again_by_its_timer() {
     // The last one: nothing behind it shows the hole.
     let mut world = World::new(&config(), 2000, first_copies(&[4], 1));
     world.finish();
-    let departures = world.departures(4);
+    let departures: Vec<u64> =
+        world.trace.iter().filter(|seen| seen.data() == Some(4)).map(|seen| seen.at_ns).collect();
     assert_eq!(departures.len(), 2, "{:?}", world.data());
-    assert_eq!(departures[1] - departures[0], 2 * (500 + 125));
+    // It has 300 octets, which take 6.25 ms to leave.
+    assert_eq!(departures[1] - departures[0], 2 * (500 + 125) * MS + 6250 * 1000);
     assert_eq!(world.stats(0).timeouts, 1);
 }
 

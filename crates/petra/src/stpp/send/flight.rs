@@ -53,7 +53,8 @@ pub(super) struct Flight {
     timers: BTreeSet<(Instant, u64)>,
     /// Octets of the stream that are not confirmed.
     unconfirmed_octets: u64,
-    /// Time for which a PDU is barred after each send: `RTT_sat`.
+    /// Time for which a PDU is barred after each send: `RTT_sat`. As the timer's, it begins when the last bit
+    /// has left: a status may call missing what is still leaving.
     bar_ns: u64,
     timeout_ns: u64,
 }
@@ -110,8 +111,8 @@ impl Flight {
         (place < self.pdus.len()).then_some(place)
     }
 
-    /// Takes in a new PDU, which leaves now; its number.
-    pub(super) fn push(&mut self, cut: Cut, now: Instant) -> u64 {
+    /// Takes in a new PDU, the last bit of which has left at `left_at`; its number.
+    pub(super) fn push(&mut self, cut: Cut, left_at: Instant) -> u64 {
         let number = self.next();
         let Cut { payload, stream_octets } = cut;
         self.unconfirmed_octets += stream_octets as u64;
@@ -120,27 +121,28 @@ impl Flight {
             stream_octets,
             is_confirmed: false,
             queued: None,
-            barred_until: now,
+            barred_until: left_at,
             timer: None,
         });
-        self.depart(number, now);
+        self.depart(number, left_at);
         number
     }
 
-    /// Takes in that the first of the retransmission queue leaves now; its number, and why it goes again.
-    pub(super) fn repeat(&mut self, now: Instant) -> Option<(u64, Repeat)> {
+    /// Takes in that the first of the retransmission queue leaves, its last bit at `left_at`; its number, and
+    /// why it goes again.
+    pub(super) fn repeat(&mut self, left_at: Instant) -> Option<(u64, Repeat)> {
         let number = self.repeats.pop_front()?;
         let why = self.pdus[self.place(number)?].queued?;
-        self.depart(number, now);
+        self.depart(number, left_at);
         Some((number, why))
     }
 
-    fn depart(&mut self, number: u64, now: Instant) {
+    fn depart(&mut self, number: u64, left_at: Instant) {
         let Some(place) = self.place(number) else { return };
-        let timer = now.after(self.timeout_ns);
+        let timer = left_at.after(self.timeout_ns);
         let sent = &mut self.pdus[place];
         sent.queued = None;
-        sent.barred_until = now.after(self.bar_ns);
+        sent.barred_until = left_at.after(self.bar_ns);
         sent.timer = Some(timer);
         self.timers.insert((timer, number));
     }

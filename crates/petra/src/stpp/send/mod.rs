@@ -184,13 +184,22 @@ impl Sender {
         let is_held = self.is_stopped && !self.cutter.is_empty();
         let is_short = window_pdus > 0 && self.polling.is_window_short(self.flight.used_pdus(), window_pdus);
         let at = self.polling.due(now, is_held || is_short, self.flight.used_pdus() > 0)?;
-        Some(if is_held { at.max(self.polling.stopped_at(self.poll_ns(path), path.grant())) } else { at })
+        Some(if is_held {
+            at.max(self.polling.stopped_at(self.leaving_ns(0, path), path.grant()))
+        } else {
+            at
+        })
     }
 
-    /// Time that a POLL takes at the declared rate; 0 without one.
-    fn poll_ns(&self, path: &Path) -> u64 {
-        let bits = u64::from(path.wire_bytes(HEADER_BYTES)) * 8;
+    /// Time that a PDU with so much payload takes to leave at the declared rate; 0 without one.
+    fn leaving_ns(&self, payload_bytes: usize, path: &Path) -> u64 {
+        let bits = u64::from(path.wire_bytes(HEADER_BYTES + payload_bytes)) * 8;
         self.rate_bps.map_or(0, |rate_bps| bits * SECOND / rate_bps.max(1))
+    }
+
+    /// When the last bit of a PDU with so much payload has left whose first one leaves now.
+    fn left_at(&self, payload_bytes: usize, call: &Call<'_>) -> Instant {
+        call.now.after(self.leaving_ns(payload_bytes, call.path))
     }
 
     /// When the next timer of a PDU ends.
@@ -207,7 +216,8 @@ impl Sender {
     pub(super) fn depart(&mut self, action: SenderAction, call: &mut Call<'_>) -> Option<Outgoing> {
         let (number, repeat) = match action {
             SenderAction::Repeat => {
-                let (number, why) = self.flight.repeat(call.now)?;
+                let payload_bytes = self.flight.payload(self.flight.next_repeat()?).len();
+                let (number, why) = self.flight.repeat(self.left_at(payload_bytes, call))?;
                 (number, Some(why))
             }
             SenderAction::New => (self.depart_new(call), None),
@@ -222,7 +232,8 @@ impl Sender {
         let peer_bytes = self.peer.map_or(0, |peer| peer.payload_bytes);
         let cut = self.cutter.cut(self.payload_bytes.min(peer_bytes).min(room).max(1));
         debug_assert!(!cut.payload.is_empty(), "a PDU of nothing");
-        self.flight.push(cut, call.now)
+        let left_at = self.left_at(cut.payload.len(), call);
+        self.flight.push(cut, left_at)
     }
 
     /// Clock of a POLL that leaves now.
