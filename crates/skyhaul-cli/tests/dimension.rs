@@ -123,6 +123,10 @@ fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
         (["--utl-window", "1"], "(14)"),
         (["--stpp-window", "12"], "(1)"),
         (["--window", "1"], "(16): a window of 1 segments"),
+        (
+            ["--far-wire-rtt", "3s"],
+            "(16): a window of 32 segments (--window) on the last wire is below the 45",
+        ),
     ] {
         let said = with(&given);
         assert_eq!(said.code, Some(1), "{said:?}");

@@ -227,6 +227,7 @@ impl DimensionArgs {
             utl_timeout_s: utl_timeout.map(seconds),
             utl_window,
             stpp_window,
+            far_window: self.further.window,
             names: Names::Options,
         }
     }

@@ -33,6 +33,11 @@ impl Split<'_> {
         wire_windows(self.tcp_opener, self.tcp, &self.key(0, ""))
     }
 
+    /// Windows of the last wire, likewise.
+    pub(super) fn far_windows(&self) -> [(u64, String); 2] {
+        wire_windows(self.far_opener, self.far, &self.key(2, ""))
+    }
+
     /// Windows of the satellite hop, PDUs, each with the key that sets it.
     pub(super) fn stpp_windows(&self) -> [(u64, String); 4] {
         let (sender, receiver) = (self.stpp_opener, self.stpp);
@@ -102,7 +107,6 @@ pub(super) fn broken(scenario: &Scenario, split: &Split<'_>, link: &SplitPath, p
         rate(split, link),
         rtt(split, link),
         timeout(split, link),
-        far_window(split, plan),
         far_threshold(scenario, split, plan),
         far_size(scenario, split, plan),
     ];
@@ -142,18 +146,6 @@ fn timeout(split: &Split<'_>, link: &SplitPath) -> Option<String> {
         format!(
             "III-F 3: {key} of {given_s} s is below {least_s} s, round trip and time between statuses: PDUs will go \
              again for nothing"
-        )
-    })
-}
-
-/// What arrives over the satellite link in a round trip of the last wire fits into its window: (16), there.
-fn far_window(split: &Split<'_>, plan: &Plan) -> Option<String> {
-    let (window, key) = smaller(wire_windows(split.far_opener, split.far, &split.key(2, "")));
-    let least = (plan.without_errors().drain_per_s() * plan.path().wires[1].rtt_s).ceil() as u64;
-    (window < least).then(|| {
-        format!(
-            "(16): a window of {window} segments ({key}) on the last wire is below the {least} that come in a round \
-             trip of it: the satellite link will wait"
         )
     })
 }

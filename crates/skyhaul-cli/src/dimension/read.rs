@@ -94,17 +94,19 @@ fn pair(scenario: &Scenario, split: &Split<'_>) -> Result<(Dimensions, Vec<Strin
         acknowledgement: Acknowledgement(ACKNOWLEDGEMENT_BITS),
         timer: Timer::of(split.tcp_opener),
     };
-    let stpp_window = smaller(split.stpp_windows());
+    let (stpp_window, far_window) = (smaller(split.stpp_windows()), smaller(split.far_windows()));
     let checked = Checked {
         threshold: Some(buffer.threshold_bytes / segment),
         buffer: Some(buffer.size_bytes / segment),
         utl_timeout_s: utl.map(|utl| utl.timeout_ns as f64 / 1e9),
         utl_window: utl.map(|utl| u64::from(utl.window_batches)),
         stpp_window: Some(stpp_window.0),
+        far_window: far_window.0,
         names: Names::Keys {
             flow: split.flow.name.clone(),
             buffer: ["threshold", "size"].map(|key| split.relay_key(scenario, 0, key)),
             window: window.1,
+            far_window: far_window.1,
             stpp_window: stpp_window.1,
         },
     };

@@ -214,6 +214,16 @@ impl Dimensions {
                 names.of(What::Window)
             )
         });
+        let far_least = (plan.without_errors().drain_per_s() * plan.path().wires[1].rtt_s).ceil() as u64;
+        let far_window = checked.far_window;
+        // What comes over the satellite link in a round trip of the last wire fits into its window: (16).
+        let far_narrow = (far_window < far_least).then(|| {
+            format!(
+                "(16): a window of {far_window} segments ({}) on the last wire is below the {far_least} that come in a \
+                 round trip of it: {waits}",
+                names.of(What::FarWindow)
+            )
+        });
         let most = u64::from(MAX_WINDOW_PDUS);
         let (window_pdus, whose) = match checked.stpp_window {
             Some(given) => (given, names.of(What::StppWindow)),
@@ -225,7 +235,14 @@ impl Dimensions {
                  more often"
             )
         });
-        short.chain(countless).chain(early).chain(beyond).chain(timer).chain(narrow).collect()
+        short
+            .chain(countless)
+            .chain(early)
+            .chain(beyond)
+            .chain(timer)
+            .chain(narrow)
+            .chain(far_narrow)
+            .collect()
     }
 }
 
@@ -239,6 +256,8 @@ pub(super) struct Checked {
     pub(super) utl_window: Option<u64>,
     /// PDUs.
     pub(super) stpp_window: Option<u64>,
+    /// Of the last wire, segments.
+    pub(super) far_window: u64,
     pub(super) names: Names,
 }
 
@@ -252,6 +271,8 @@ pub(super) enum What {
     StppWindow,
     /// Of the first wire's transport.
     Window,
+    /// Of the last wire's.
+    FarWindow,
 }
 
 /// What the values are called where they were given.
@@ -259,8 +280,8 @@ pub(super) enum Names {
     /// Options of the command.
     Options,
     /// Keys of a scenario file with this flow: threshold and size of the first relay, and those that bound
-    /// the windows of the first wire and of the satellite hop.
-    Keys { flow: String, buffer: [String; 2], window: String, stpp_window: String },
+    /// the windows of the wires and of the satellite hop.
+    Keys { flow: String, buffer: [String; 2], window: String, far_window: String, stpp_window: String },
 }
 
 impl Names {
@@ -272,11 +293,12 @@ impl Names {
                 What::UtlTimeout => "--utl-timeout",
                 What::UtlWindow => "--utl-window",
                 What::StppWindow => "--stpp-window",
-                What::Window => "--window",
+                What::Window | What::FarWindow => "--window",
             }
             .to_string(),
-            Self::Keys { flow, buffer: [threshold, size], window, stpp_window } => match what {
+            Self::Keys { flow, buffer: [threshold, size], window, far_window, stpp_window } => match what {
                 What::Window => window.clone(),
+                What::FarWindow => far_window.clone(),
                 What::Threshold => format!("{threshold} in segments,"),
                 What::Buffer => format!("{size} in segments,"),
                 What::UtlTimeout => format!("flows.{flow}.utl.timeout"),
