@@ -113,6 +113,20 @@ fn a_first_pause_is_as_long_as_told_and_ends_a_timer_where_it_may() {
     }
 }
 
+/// A relay in the local network: a segment takes longer than the round trip of the wire.
+#[test]
+fn a_first_pause_over_a_local_network_is_as_long_as_told_and_ends_a_timer() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("pause.toml").to_str().unwrap().to_string();
+    let path = ["dimension", "--satellite", "128k", "--wire", "10M", "--wire-rtt", "500us", "--pdu", "600B"];
+    let said = run(&[&path[..], &["--threshold", "20", "--scenario", &file, "--json"]].concat());
+    assert!(said.code == Some(1) && said.err.contains("(11)"), "{said:?}");
+    let (pause_s, simulated_s) = (value(&said, "first_pause_s"), simulated_pause_s(dir.path(), &file));
+    assert!((simulated_s - pause_s).abs() < 0.05, "{simulated_s:.3} for {pause_s:.3} s");
+    let ran = run(&["simulate", &file, "--json"]).json();
+    assert!(ran["points"][0]["metrics"]["timeouts"]["mean"].as_f64().unwrap() > 0.5, "{ran}");
+}
+
 #[test]
 fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
     for (given, words) in [

@@ -18,9 +18,7 @@ struct Round {
 /// A relay's buffer that has its threshold for the first time.
 #[derive(Clone, Copy, Debug)]
 struct Full {
-    /// Number of the round.
-    round: f64,
-    /// Segments of this round that have arrived.
+    /// Segments that have arrived, all rounds together.
     arrived: f64,
     /// When the last of them arrived, s from the first bit, half a round trip of the wire left out.
     arrived_s: f64,
@@ -30,13 +28,13 @@ impl Plan {
     /// Segments that the sender has sent after `time_s`, in slow start: `TX(t)` [PETRA (29) to (31)]. The
     /// window ends at the largest one, which (30) leaves out.
     pub fn sent_segments(&self, time_s: f64) -> f64 {
-        let rtt_s = self.path().wires[0].rtt_s;
-        let number = floor(time_s / rtt_s) + 1.0;
+        let round_s = self.round_s();
+        let number = floor(time_s / round_s) + 1.0;
         let round = self.rounds().take_while(|round| round.number <= number).last();
         let Some(round) = round else { return 0.0 };
         // Beyond the last round that grows, all rounds send as many.
         let more = (number - round.number).max(0.0) * round.sent;
-        let in_this = floor((time_s - (number - 1.0) * rtt_s) * self.arrivals_per_s());
+        let in_this = floor((time_s - (number - 1.0) * round_s) * self.arrivals_per_s());
         round.before + more + in_this.min(self.window_in(number))
     }
 
@@ -52,9 +50,9 @@ impl Plan {
     pub fn first_pause_s(&self, threshold_segments: u64) -> Option<f64> {
         let opening_s = self.path().satellite.rtt_s;
         let full = self.first_full(threshold_segments, opening_s)?;
-        // In slow start each acknowledged segment of this round has opened the window by one. The last one to
-        // arrive is not acknowledged, and counts in the threshold.
-        let window = (self.largest_in(full.round) + full.arrived - 1.0).min(self.window());
+        // In slow start each acknowledged segment has opened the window by one, which began with one. The
+        // last one to arrive is not acknowledged, and counts in the threshold.
+        let window = full.arrived.min(self.window());
         Some((opening_s - full.arrived_s).max(0.0) + (window - 1.0).max(1.0) / self.drain_per_s())
     }
 
@@ -67,7 +65,7 @@ impl Plan {
 
     /// The arrival, in this round, by which the threshold is reached.
     fn full_in(&self, round: Round, threshold_segments: f64, closed_s: f64) -> Option<Full> {
-        let begin_s = (round.number - 1.0) * self.path().wires[0].rtt_s;
+        let begin_s = (round.number - 1.0) * self.round_s();
         let (arrivals, drain) = (self.arrivals_per_s(), self.drain_per_s());
         // Before the hop is open nothing leaves; then it does, in the course of this round or before it.
         let kept = threshold_segments - round.before;
@@ -76,19 +74,15 @@ impl Plan {
         let needed = if is_closed { kept } else { (kept + left_at_begin) / (1.0 - drain / arrivals) };
         // A hair less than a whole segment is a whole one: no result may hang on the last digit.
         let arrived = ceil(needed - 1e-9).max(0.0);
-        let full = Full { round: round.number, arrived, arrived_s: begin_s + arrived / arrivals };
+        let full = Full { arrived: round.before + arrived, arrived_s: begin_s + arrived / arrivals };
         (arrived <= round.sent).then_some(full)
     }
 
     /// What `full_in` says of the first round after slow start in which the threshold is reached.
     fn full_later(&self, threshold_segments: f64, closed_s: f64) -> Option<Full> {
         let last = self.rounds().last()?;
-        let rtt_s = self.path().wires[0].rtt_s;
-        let drained = self.drain_per_s() * rtt_s;
-        // Of a segment that takes longer than a round trip `n_rtt` is 0: the appendix counts none.
-        if last.sent <= 0.0 {
-            return None;
-        }
+        let round_s = self.round_s();
+        let drained = self.drain_per_s() * round_s;
         let round = |further: f64| Round {
             number: last.number + further,
             before: last.before + further * last.sent,
@@ -101,7 +95,7 @@ impl Plan {
         };
         // While the hop opens, all that comes stays.
         let kept = ceil((threshold_segments - last.before - last.sent) / last.sent).max(0.0);
-        if (last.number + kept) * rtt_s <= closed_s {
+        if (last.number + kept) * round_s <= closed_s {
             return full(kept);
         }
         let growth = last.sent - drained;
@@ -123,9 +117,15 @@ impl Plan {
         })
     }
 
-    /// Segments of round `number` that leave in one round trip.
+    /// Length of a round, s: a round trip of the wire, or the time of a segment where that is longer, as it
+    /// is in a local network. The appendix has `n_rtt` = 0 there, with which nothing would ever arrive.
+    fn round_s(&self) -> f64 {
+        self.path().wires[0].rtt_s.max(1.0 / self.arrivals_per_s())
+    }
+
+    /// Segments of round `number` that leave in it.
     fn window_in(&self, number: f64) -> f64 {
-        let fit = floor(self.path().wires[0].rtt_s * self.arrivals_per_s());
+        let fit = floor(self.path().wires[0].rtt_s * self.arrivals_per_s()).max(1.0);
         self.largest_in(number).min(fit)
     }
 
