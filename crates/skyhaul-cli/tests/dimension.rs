@@ -127,6 +127,19 @@ fn a_first_pause_over_a_local_network_is_as_long_as_told_and_ends_a_timer() {
     assert!(ran["points"][0]["metrics"]["timeouts"]["mean"].as_f64().unwrap() > 0.5, "{ran}");
 }
 
+/// 26 segments come in a round trip of the last wire, whose window begins with one.
+#[test]
+fn a_transfer_over_a_long_last_wire_is_not_given_up_while_its_window_opens() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("long.toml").to_str().unwrap().to_string();
+    let rates = ["--satellite", "365471bit/s", "--wire", "383745bit/s", "--far-wire", "1096413bit/s"];
+    let rest = ["--wire-rtt", "300ms", "--far-wire-rtt", "600ms", "--window", "34", "--batch", "10"];
+    let said = run(&[&["dimension", "--scenario", &file], &rates[..], &rest[..]].concat());
+    assert_eq!(said.code, Some(0), "{said:?}");
+    let ran = run(&["simulate", &file, "--json"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
 #[test]
 fn what_a_value_breaks_is_told_by_the_number_of_its_formula() {
     for (given, words) in [

@@ -1,6 +1,6 @@
 //! Round trip, timeout and window of the end-to-end layer, UTL [PETRA IV-A, B].
 
-use libm::{ceil, floor};
+use libm::{ceil, exp2, floor, log2};
 
 use super::plan::within;
 use super::{Plan, PlanError};
@@ -56,12 +56,13 @@ impl Batches {
     }
 
     /// Timeout of the end-to-end layer that nothing usual exceeds, s. [`Batches::rtt_bound_s`] has neither
-    /// the opening of the further hops, which the first batch waits for, nor the round trips of
-    /// [`Plan::repeats`]. Ours.
+    /// the opening of the further hops, which the first batch waits for, nor what comes in faster than the
+    /// window of the last wire opens, nor the round trips of [`Plan::repeats`]. Ours.
     pub fn timeout_s(&self, plan: &Plan, acknowledgement: Acknowledgement, status_interval_s: f64) -> f64 {
         let (satellite_s, receiver_s) = (plan.path().satellite.rtt_s, plan.path().wires[1].rtt_s);
-        let opening_s = satellite_s + receiver_s;
-        let repeats_s = plan.repeats(status_interval_s) * (satellite_s + status_interval_s);
+        let opening_s = satellite_s + receiver_s + last_window_opening_s(plan);
+        let pdu_s = plan.pdus().length_bits() / plan.path().satellite.rate_bps;
+        let repeats_s = plan.repeats(status_interval_s) * (satellite_s + status_interval_s + pdu_s);
         self.rtt_bound_s(plan, acknowledgement) + opening_s + repeats_s
     }
 
@@ -86,6 +87,14 @@ impl Batches {
         let batch_bits = self.segments as f64 * plan.carried_bits();
         ceil(plan.path().satellite.rate_bps * time_s / batch_bits) as u64
     }
+}
+
+/// Longest time for which segments wait before the last wire while its window doubles each round trip, s: by
+/// the round in which it takes what comes in one, so many have come, and 1, 2, 4 ... of them have left.
+fn last_window_opening_s(plan: &Plan) -> f64 {
+    let in_a_round = plan.drain_per_s() * plan.path().wires[1].rtt_s;
+    let rounds = ceil(log2(in_a_round)).max(0.0);
+    (in_a_round * rounds - (exp2(rounds) - 1.0)).max(0.0) / plan.drain_per_s()
 }
 
 impl Acknowledgement {

@@ -56,10 +56,29 @@ fn a_timeout_has_the_opening_of_the_hops_and_the_round_trips_of_repeats_on_top()
         let plan = plan(128e3, 2e6, errors);
         batches.timeout_s(&plan, ACKNOWLEDGEMENT, 0.0625) - batches.rtt_bound_s(&plan, ACKNOWLEDGEMENT)
     };
-    assert!((over_s(0.0) - 0.6).abs() < 1e-9, "{}", over_s(0.0));
+    // 0.6 s of opening, and 0.1 s in which one and a half segments come to the last wire, and one leaves.
+    let opening_s = |errors: f64| 0.7 - 1.0 / plan(128e3, 2e6, errors).drain_per_s();
+    assert!((over_s(0.0) - opening_s(0.0)).abs() < 1e-9, "{}", over_s(0.0));
     let repeats = plan(128e3, 2e6, 1e-5).repeats(0.0625);
-    assert!(repeats > 0.5 && (over_s(1e-5) - 0.6 - repeats * 0.5625).abs() < 1e-9, "{repeats}");
+    let repeats_s = repeats * (0.5625 + 620.0 * 8.0 / 128e3);
+    assert!(repeats > 0.5 && (over_s(1e-5) - opening_s(1e-5) - repeats_s).abs() < 1e-9, "{repeats}");
     let plan = plan(128e3, 2e6, 1e-5);
     let least = batches.window_batches(&plan, ACKNOWLEDGEMENT);
     assert!(batches.ample_window_batches(&plan, ACKNOWLEDGEMENT, 0.0625) > least, "{least}");
+}
+
+/// 43.3 segments come each second, 26 in a round trip of the last wire, whose window has 1, 2, 4, 8 and 16 in
+/// the first five rounds: after them 99 of 130 still wait.
+#[test]
+fn a_timeout_has_what_waits_while_the_window_of_a_long_last_wire_opens() {
+    let base = plan(372_413.0, 2e6, 0.0);
+    let mut path = *base.path();
+    path.wires[1].rtt_s = 0.6;
+    let plan = crate::dimensioning::Plan::new(path, *base.segments(), *base.pdus()).unwrap();
+    let batches = Batches::new(10, 16).unwrap();
+    let over_s =
+        batches.timeout_s(&plan, ACKNOWLEDGEMENT, 0.0625) - batches.rtt_bound_s(&plan, ACKNOWLEDGEMENT);
+    let waiting = 5.0 * 0.6 * plan.drain_per_s() - 31.0;
+    assert!((waiting - 99.0).abs() < 3.0, "{waiting}");
+    assert!((over_s - 0.5 - 0.6 - waiting / plan.drain_per_s()).abs() < 1e-9, "{over_s}");
 }
