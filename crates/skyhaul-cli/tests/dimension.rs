@@ -385,6 +385,36 @@ fn noisy(file: &str) -> String {
     std::fs::read_to_string(file).unwrap()
 }
 
+/// Three flows share what the file was written for one of: each has a third of the rate, and (10) is longer.
+#[test]
+fn flows_that_share_the_satellite_link_are_held_against_their_part_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("three.toml").to_str().unwrap().to_string();
+    let written = run(&["dimension", "--satellite", "384k", "--wire", "2M", "--scenario", &file]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let (_, flow) = text.split_once("[flows.file]").unwrap();
+    let named =
+        |name: &str| format!("\n[flows.{name}]{}", flow.replace("flows.file", &format!("flows.{name}")));
+    let three = format!("{text}{}{}", named("second"), named("third"));
+    let said = checked(&file, &three);
+    assert_eq!(said.code, Some(1), "{said:?}");
+    assert!(said.err.contains("(10): flows.third.utl.timeout"), "{}", said.err);
+    assert!(said.err.contains("with 3 connections on the satellite link"), "{}", said.err);
+    assert_ne!(run(&["simulate", &file]).code, Some(0), "they are given up");
+    // With the timeout that is asked for, and more for the openings, nobody is.
+    let (ample, timeout) = (three.replace("timeout = \"", "timeout = \"20s\" } # "), "(10)");
+    let said = checked(&file, &ample);
+    assert!(!said.err.contains(timeout), "{}", said.err);
+    assert_eq!(run(&["simulate", &file]).code, Some(0));
+    // Against each other they share nothing.
+    let back = flow.replace("from = \"sender\"\nto = \"receiver\"", "from = \"receiver\"\nto = \"sender\"");
+    let back = back.replace("west", "first").replace("east", "west").replace("first", "east");
+    let both = format!("{text}\n[flows.back]{}", back.replace("flows.file", "flows.back"));
+    let said = checked(&file, &both);
+    assert_eq!(said.code, Some(0), "{said:?}");
+}
+
 /// Octets of a key such as `size = "64B"` in this part of a file.
 fn octets_of(part: &str, key: &str) -> u64 {
     let (_, rest) = part.split_once(&format!("\n{key} = \"")).unwrap();

@@ -171,6 +171,15 @@ impl Plan {
         self
     }
 
+    /// The plan of one of so many flows that share all links evenly, at least one.
+    #[must_use]
+    pub fn shared_by(mut self, flows: u64) -> Self {
+        let flows = flows.max(1) as f64;
+        self.path.satellite.rate_bps /= flows;
+        self.path.wires.iter_mut().for_each(|wire| wire.rate_bps /= flows);
+        self
+    }
+
     /// Probability that a PDU arrives damaged.
     pub fn pdu_error_probability(&self) -> f64 {
         self.pdus.error_probability(self.path.satellite.bit_error_rate)

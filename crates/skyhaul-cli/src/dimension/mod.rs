@@ -62,6 +62,7 @@ fn given(args: &DimensionArgs) -> Result<(Dimensions, Vec<String>), Failure> {
         threshold_segments,
         acknowledgement: Acknowledgement(args.acknowledgement_bits()),
         timer: Timer::of(&skyhaul_tcp::Config::petra()),
+        sharing: 1,
     };
     let broken = dimensions.broken(&checked);
     Ok((dimensions, broken))

@@ -93,6 +93,7 @@ fn pair(scenario: &Scenario, split: &Split<'_>) -> Result<(Dimensions, Vec<Strin
         threshold_segments: threshold,
         acknowledgement: Acknowledgement(ACKNOWLEDGEMENT_BITS),
         timer: Timer::of(split.tcp_opener),
+        sharing: sharing(scenario, split.hops[1]),
     };
     let (stpp_window, far_window) = (smaller(split.stpp_windows()), smaller(split.far_windows()));
     let checked = Checked {
@@ -113,6 +114,12 @@ fn pair(scenario: &Scenario, split: &Split<'_>) -> Result<(Dimensions, Vec<Strin
     let mut told = dimensions.broken(&checked);
     told.extend(broken(scenario, split, &link, &dimensions.plan));
     Ok((dimensions, told))
+}
+
+/// Connections over the link of this hop, in its direction.
+fn sharing(scenario: &Scenario, hop: Hop<'_>) -> u64 {
+    let crosses = |flow: &Flow| flow.hops().iter().any(|other| (other.from, other.to) == (hop.from, hop.to));
+    scenario.flows.iter().filter(|flow| crosses(flow)).map(|flow| u64::from(flow.count)).sum()
 }
 
 /// Pairs of relays of a flow with TCP on the wires and STPP between them.

@@ -24,6 +24,8 @@ pub(super) struct Dimensions {
     pub(super) acknowledgement: Acknowledgement,
     /// Of the sender's transport on the first wire.
     pub(super) timer: Timer,
+    /// Connections over the satellite link.
+    pub(super) sharing: u64,
 }
 
 /// A dimension.
@@ -88,7 +90,7 @@ impl Dimensions {
     fn relay(&self) -> Vec<Row> {
         let (plan, threshold) = (&self.plan, self.threshold_segments);
         let cycle = plan.cycle();
-        let pause_s = plan.first_pause_s(threshold).unwrap_or(0.0);
+        let pause_s = self.first_pause_s();
         let timeout_s = self.timer.least_s(plan.path().wires[0].rtt_s);
         let least = plan.without_errors().least_threshold_segments();
         vec![
@@ -152,19 +154,39 @@ impl Dimensions {
         self.plan.stpp_window_with_repeats_pdus(self.statuses.interval_s)
     }
 
+    /// The plan while all connections are at work: times are longest then. Windows and thresholds are for one
+    /// that has the link to itself, which needs the most.
+    fn crowded(&self) -> Plan {
+        self.plan.shared_by(self.sharing)
+    }
+
+    /// First pause of acknowledgements, s.
+    fn first_pause_s(&self) -> f64 {
+        self.crowded().first_pause_s(self.threshold_segments).unwrap_or(0.0)
+    }
+
     /// Least timeout of the end-to-end layer by (10), s.
     fn utl_bound_s(&self) -> f64 {
-        self.batches.rtt_bound_s(&self.plan, self.acknowledgement)
+        self.batches.rtt_bound_s(&self.crowded(), self.acknowledgement)
     }
 
     /// Timeout of the end-to-end layer with time for repeats, s.
     pub(super) fn utl_timeout_s(&self) -> f64 {
-        self.batches.timeout_s(&self.plan, self.acknowledgement, self.statuses.interval_s)
+        self.batches.timeout_s(&self.crowded(), self.acknowledgement, self.statuses.interval_s)
     }
 
     /// Window of the end-to-end layer with time for repeats, batches.
     pub(super) fn utl_window(&self) -> u64 {
         self.batches.ample_window_batches(&self.plan, self.acknowledgement, self.statuses.interval_s)
+    }
+
+    /// Words on the connections that share the satellite link; none where there is one.
+    fn shared(&self) -> String {
+        if self.sharing > 1 {
+            format!(", with {} connections on the satellite link", self.sharing)
+        } else {
+            String::new()
+        }
     }
 
     /// What given values break, with the formula's number.
@@ -200,11 +222,17 @@ impl Dimensions {
         let bound_s = self.utl_bound_s();
         let early = checked.utl_timeout_s.filter(|given_s| *given_s < bound_s).map(|given_s| {
             let name = names.of(What::UtlTimeout);
-            format!("(10): {name} {given_s} s is below {bound_s:.2} s: connections will end for nothing")
+            format!(
+                "(10): {name} {given_s} s is below {bound_s:.2} s{}: connections will end for nothing",
+                self.shared()
+            )
         });
-        let first_s = plan.first_pause_s(threshold).unwrap_or(0.0);
+        let first_s = self.first_pause_s();
         let timer = self.timer.told(first_s, plan.path().wires[0].rtt_s).map(|told| {
-            format!("(11): with a threshold of {threshold} the first pause lasts {first_s:.2} s: {told}")
+            let shared = self.shared();
+            format!(
+                "(11): with a threshold of {threshold} the first pause lasts {first_s:.2} s{shared}: {told}"
+            )
         });
         let window = plan.segments().window_segments;
         let narrow = (window < least_threshold).then(|| {
