@@ -415,6 +415,38 @@ fn flows_that_share_the_satellite_link_are_held_against_their_part_of_it() {
     assert_eq!(said.code, Some(0), "{said:?}");
 }
 
+#[test]
+fn frames_that_a_link_does_not_take_are_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("mtu.toml").to_str().unwrap().to_string();
+    let written = run(&["dimension", "--satellite", "384k", "--wire", "2M", "--scenario", &file]);
+    assert_eq!(written.code, Some(0), "{written:?}");
+    let text = std::fs::read_to_string(&file).unwrap();
+    for (link, mtu, words) in [
+        (
+            "[\"west\", \"east\"]",
+            1400,
+            "(22): transports.hop.payload with its header has 1500 B, and links.satellite",
+        ),
+        (
+            "[\"sender\", \"west\"]",
+            600,
+            "(4): transports.ltl.mss with its header has 1040 B, and links.wire1",
+        ),
+        (
+            "[\"east\", \"receiver\"]",
+            600,
+            "(4): transports.ltl.mss with its header has 1040 B, and links.wire2",
+        ),
+    ] {
+        let right = format!("between = {link}\nforward = {{ ");
+        assert!(text.contains(&right), "{text}");
+        let said = checked(&file, &text.replace(&right, &format!("{right}mtu = \"{mtu}B\", ")));
+        assert_eq!(said.code, Some(1), "{link}: {said:?}");
+        assert!(said.err.contains(words), "{link}: {}", said.err);
+    }
+}
+
 /// Octets of a key such as `size = "64B"` in this part of a file.
 fn octets_of(part: &str, key: &str) -> u64 {
     let (_, rest) = part.split_once(&format!("\n{key} = \"")).unwrap();

@@ -6,6 +6,8 @@ use skyhaul_petra::dimensioning::{Plan, SplitPath};
 use skyhaul_petra::stpp;
 use skyhaul_scenario::{Flow, Hop, RelayBuffer, Scenario};
 
+use super::read::{SEGMENT_HEADER_BYTES, config};
+
 /// Ends of the wires and of the satellite hop between a pair of relays, with what carries them.
 pub(super) struct Split<'a> {
     pub(super) flow: &'a Flow,
@@ -110,7 +112,7 @@ pub(super) fn broken(scenario: &Scenario, split: &Split<'_>, link: &SplitPath, p
         far_threshold(scenario, split, plan),
         far_size(scenario, split, plan),
     ];
-    found.into_iter().flatten().chain(controls(scenario, split)).collect()
+    found.into_iter().flatten().chain(frames(scenario, split)).chain(controls(scenario, split)).collect()
 }
 
 /// Departures (3) go by the declared rate where one is.
@@ -175,6 +177,30 @@ fn far_size(scenario: &Scenario, split: &Split<'_>, plan: &Plan) -> Option<Strin
             buffer.size_bytes
         )
     })
+}
+
+/// What a hop sends at once fits through its link: PDUs are not cut there, and segments of a wire vanish
+/// until TCP has found out.
+fn frames(scenario: &Scenario, split: &Split<'_>) -> Vec<String> {
+    let pdu = split.stpp_opener.pdu_bytes().min(split.stpp.pdu_bytes());
+    let segment = |opener: &skyhaul_tcp::Config, acceptor: &skyhaul_tcp::Config| {
+        u32::from(opener.mss_bytes.min(acceptor.mss_bytes)) + u32::from(SEGMENT_HEADER_BYTES)
+    };
+    let sent = [
+        (0, "(4)", "mss", segment(split.tcp_opener, split.tcp)),
+        (1, "(22)", "payload", pdu),
+        (2, "(4)", "mss", segment(split.far_opener, split.far)),
+    ];
+    let found = sent.into_iter().filter_map(|(hop, formula, key, bytes)| {
+        let (link, port) = config(scenario, split.hops[hop])?;
+        let mtu_bytes = link.direction(port).mtu_bytes.filter(|mtu_bytes| *mtu_bytes < bytes)?;
+        Some(format!(
+            "{formula}: {} with its header has {bytes} B, and links.{} takes {mtu_bytes}: nothing of full size arrives",
+            split.key(hop, key),
+            link.name
+        ))
+    });
+    found.collect()
 }
 
 /// (15) to (19) are about ACK stop and STOP_TX.

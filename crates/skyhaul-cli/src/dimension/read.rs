@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use skyhaul_lab::{load, standard};
-use skyhaul_link::DirectionConfig;
+use skyhaul_link::{DirectionConfig, LinkConfig};
 use skyhaul_petra::dimensioning::{
     Acknowledgement, Batches, Pdus, Plan, Satellite, Segments, SplitPath, Statuses, Wire,
 };
@@ -19,7 +19,7 @@ const MAX_CHECKED_POINTS: usize = 1000;
 /// Header of a PDU of STPP, bits.
 const PDU_HEADER_BITS: f64 = 160.0;
 /// Headers of a segment of TCP over IP, octets.
-const SEGMENT_HEADER_BYTES: u16 = 40;
+pub(super) const SEGMENT_HEADER_BYTES: u16 = 40;
 /// Header of a UTL confirmation that goes as a segment, bits.
 const ACKNOWLEDGEMENT_BITS: f64 = 320.0;
 /// Bits of a status that name one damaged PDU, with a bitmap.
@@ -162,11 +162,7 @@ fn path(scenario: &Scenario, split: &Split<'_>) -> Result<SplitPath, String> {
 /// Rate, round trip and bit error rate of the link of a hop, in its direction.
 fn link(scenario: &Scenario, hop: Hop<'_>) -> Result<(f64, f64, f64), String> {
     let name = |node: usize| &scenario.nodes[node].name;
-    let found = scenario.links.iter().find_map(|link| {
-        let port = link.ends.iter().position(|end| *end == hop.from)?;
-        (link.ends[1 - port] == hop.to).then_some((&link.config, port as u32))
-    });
-    let (config, port) = found.ok_or_else(|| {
+    let (config, port) = config(scenario, hop).ok_or_else(|| {
         format!("(2) and (3) need the link between {} and {}; there is none", name(hop.from), name(hop.to))
     })?;
     let there: &DirectionConfig = config.direction(port);
@@ -175,4 +171,12 @@ fn link(scenario: &Scenario, hop: Hop<'_>) -> Result<(f64, f64, f64), String> {
         .ok_or_else(|| format!("(2) and (3) need a rate; that of links.{} is unlimited", config.name))?;
     let rtt_ns = there.delay_ns + config.direction(1 - port).delay_ns;
     Ok((rate_bps as f64, rtt_ns as f64 / 1e9, there.bit_error_rate))
+}
+
+/// Link of a hop, and the port of the end where the hop begins.
+pub(super) fn config<'s>(scenario: &'s Scenario, hop: Hop<'_>) -> Option<(&'s LinkConfig, u32)> {
+    scenario.links.iter().find_map(|link| {
+        let port = link.ends.iter().position(|end| *end == hop.from)?;
+        (link.ends[1 - port] == hop.to).then_some((&link.config, port as u32))
+    })
 }
