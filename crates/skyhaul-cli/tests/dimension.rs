@@ -196,6 +196,17 @@ fn sets_that_cannot_be_are_refused_with_a_reason() {
         (vec!["--satellite", "128k", "--wire", "2M", "--segment", "0B"], "(4): payload of a segment"),
         (vec!["--satellite", "128k", "--wire", "2M", "--pdu", "0B"], "(20): payload of a PDU"),
         (vec!["--satellite", "128k", "--wire", "2M", "--status-interval", "0s"], "(25): --status-interval"),
+        (
+            vec!["--satellite", "128k", "--wire", "2M", "--status-interval", "1000h"],
+            "(25): --status-interval",
+        ),
+        (vec!["--satellite", "128k", "--wire", "2M", "--pdu-overhead", "0B"], "(20): --pdu-overhead"),
+        (
+            vec!["--satellite", "128k", "--wire", "2M", "--pdu-overhead", "1GB", "--pdu", "1B"],
+            "(20): --pdu-overhead",
+        ),
+        (vec!["--satellite", "128k", "--wire", "2M", "--relay-header", "1GB"], "(4): --relay-header"),
+        (vec!["--satellite", "128k", "--wire", "2M", "--acknowledgement", "1TB"], "(13): --acknowledgement"),
         (vec!["--satellite", "128k", "--wire", "2M", "--alpha", "-1"], "(23): --alpha"),
         (vec!["--satellite", "128k", "--wire", "2M", "--bit-error-rate", "-1"], "(20): --bit-error-rate"),
     ] {

@@ -12,6 +12,8 @@ use crate::failure::Failure;
 
 /// Nanoseconds of a second.
 const SECOND_NS: f64 = 1e9;
+/// Longest time between two statuses, s: as of round trips.
+const LONGEST_INTERVAL_S: f64 = 3600.0;
 /// Octets of the largest packet that IP has.
 const MAX_PACKET_BYTES: u64 = 65_535;
 
@@ -153,6 +155,22 @@ impl DimensionArgs {
                  at most"
             )));
         }
+        let beyond = [
+            ("(4)", "--relay-header", further.relay_header),
+            ("(13)", "--acknowledgement", further.acknowledgement),
+            ("(20)", "--pdu-overhead", further.pdu_overhead),
+        ]
+        .into_iter()
+        .find(|(.., bytes)| *bytes > MAX_PACKET_BYTES);
+        if let Some((formula, option, bytes)) = beyond {
+            return Err(Failure::usage(format!(
+                "{formula}: {option} has {bytes} octets, and a packet has {MAX_PACKET_BYTES} at most"
+            )));
+        }
+        // With none (22) has no end towards small PDUs, and (27) is 0 over 0.
+        if further.pdu_overhead == 0 {
+            return Err(Failure::usage("(20): --pdu-overhead must be at least 1B: PDUs have a checksum"));
+        }
         let segments = Segments {
             payload_bits: bits(further.segment),
             header_bits: bits(further.segment_header),
@@ -206,8 +224,10 @@ impl DimensionArgs {
     pub(super) fn statuses(&self) -> Result<Statuses, Failure> {
         let interval_s =
             self.further.status_interval.map_or_else(|| seconds(self.satellite_rtt) / 8.0, seconds);
-        if interval_s <= 0.0 {
-            return Err(Failure::usage("(25): --status-interval must be above 0"));
+        if interval_s <= 0.0 || interval_s > LONGEST_INTERVAL_S {
+            return Err(Failure::usage(format!(
+                "(25): --status-interval must be above 0 and at most {LONGEST_INTERVAL_S} s"
+            )));
         }
         if !(0.0..=1e6).contains(&self.further.alpha) {
             return Err(Failure::usage("(23): --alpha must be between 0 and 1000000 bits"));
