@@ -66,6 +66,23 @@ fn a_formulas_number_stands_beside_its_own_result() {
     }
 }
 
+/// What somebody chose is not said to be ours.
+#[test]
+fn a_value_that_was_given_is_called_given() {
+    let formula = |said: &Said, name: &str| {
+        let object: serde_json::Value = serde_json::from_str(&said.out).unwrap();
+        let row = object["dimensions"].as_array().unwrap().iter().find(|row| row["name"] == name).unwrap();
+        row["formula"].as_str().unwrap().to_string()
+    };
+    let said = run(&["dimension", "--satellite", "128k", "--wire", "2M", "--json"]);
+    assert_eq!(formula(&said, "threshold_segments"), "ours, by 16");
+    assert_eq!(formula(&said, "pdu_payload_bytes"), "ours, by 22");
+    let said = with(&["--threshold", "5", "--json"]);
+    for name in ["threshold_segments", "pdu_payload_bytes"] {
+        assert_eq!(formula(&said, name), "given", "{said:?}");
+    }
+}
+
 /// Longest time for which a sender sends nothing new within the first three seconds, s.
 fn simulated_pause_s(dir: &std::path::Path, file: &str) -> f64 {
     let out = dir.join("out").to_str().unwrap().to_string();

@@ -235,6 +235,11 @@ impl DimensionArgs {
         Ok(Statuses { interval_s, bits_per_damaged: self.further.alpha })
     }
 
+    /// True if `--pdu` says how large PDUs are.
+    pub(super) fn is_payload_given(&self) -> bool {
+        self.further.pdu.is_some()
+    }
+
     pub(super) fn acknowledgement_bits(&self) -> f64 {
         bits(self.further.acknowledgement)
     }

@@ -18,7 +18,7 @@ pub(crate) use args::DimensionArgs;
 
 use crate::failure::Failure;
 use crate::output::{error, print};
-use rows::{Dimensions, Row, proposed_threshold};
+use rows::{Dimensions, Given, Row, proposed_threshold};
 use timer::Timer;
 
 /// Result for programs.
@@ -63,6 +63,7 @@ fn given(args: &DimensionArgs) -> Result<(Dimensions, Vec<String>), Failure> {
         acknowledgement: Acknowledgement(args.acknowledgement_bits()),
         timer: Timer::of(&skyhaul_tcp::Config::petra()),
         sharing: 1,
+        given: Given { payload: args.is_payload_given(), threshold: checked.threshold.is_some() },
     };
     let broken = dimensions.broken(&checked);
     Ok((dimensions, broken))

@@ -10,7 +10,7 @@ use skyhaul_petra::dimensioning::{
 use skyhaul_scenario::{Flow, Hop, Scenario};
 
 use super::constraints::{Split, broken, smaller};
-use super::rows::{Checked, Dimensions, Names};
+use super::rows::{Checked, Dimensions, Given, Names};
 use super::timer::Timer;
 use crate::failure::Failure;
 
@@ -94,6 +94,7 @@ fn pair(scenario: &Scenario, split: &Split<'_>) -> Result<(Dimensions, Vec<Strin
         acknowledgement: Acknowledgement(ACKNOWLEDGEMENT_BITS),
         timer: Timer::of(split.tcp_opener),
         sharing: sharing(scenario, split.hops[1]),
+        given: Given { payload: true, threshold: true },
     };
     let (stpp_window, far_window) = (smaller(split.stpp_windows()), smaller(split.far_windows()));
     let checked = Checked {

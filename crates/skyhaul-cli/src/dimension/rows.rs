@@ -26,6 +26,20 @@ pub(super) struct Dimensions {
     pub(super) timer: Timer,
     /// Connections over the satellite link.
     pub(super) sharing: u64,
+    pub(super) given: Given,
+}
+
+/// Values that somebody chose, and not we: true for each.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Given {
+    /// Payload of a PDU.
+    pub(super) payload: bool,
+    pub(super) threshold: bool,
+}
+
+/// What stands in the place of a formula beside a value that was taken.
+fn chosen(is_given: bool, ours: &'static str) -> &'static str {
+    if is_given { "given" } else { ours }
 }
 
 /// A dimension.
@@ -67,8 +81,13 @@ impl Dimensions {
         let best = octets("best_payload_bytes", "payload that carries most", "22", best);
         let best = best.broken("headers take the link", "too many PDUs are damaged");
         let further = [
-            octets("pdu_payload_bytes", "taken: payload of a PDU", "ours, by 22", pdus.payload_bits)
-                .broken("headers take the link", "too many PDUs are damaged"),
+            octets(
+                "pdu_payload_bytes",
+                "taken: payload of a PDU",
+                chosen(self.given.payload, "ours, by 22"),
+                pdus.payload_bits,
+            )
+            .broken("headers take the link", "too many PDUs are damaged"),
             part("efficiency", "share of the link for payload", "20", pdus.efficiency(errors))
                 .broken("(22) has a better payload", "-"),
             octets("carried_bytes", "a segment on the satellite link", "4", plan.carried_bits())
@@ -96,8 +115,13 @@ impl Dimensions {
         vec![
             count("least_threshold_segments", "least threshold of a relay, segments", "16", least)
                 .broken("the satellite link waits", "needed: segments leave and come whole"),
-            count("threshold_segments", "taken: threshold of a relay", "ours, by 16", threshold)
-                .broken("the satellite link waits", "a new connection's timer ends, Fig. 6"),
+            count(
+                "threshold_segments",
+                "taken: threshold of a relay",
+                chosen(self.given.threshold, "ours, by 16"),
+                threshold,
+            )
+            .broken("the satellite link waits", "a new connection's timer ends, Fig. 6"),
             count("buffer_segments", "buffer of a relay, segments", "19", plan.buffer_segments(threshold))
                 .broken("overflow: a batch is lost for good", "memory"),
             count(
