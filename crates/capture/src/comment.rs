@@ -62,6 +62,7 @@ fn comment(event: &Event, number_bits: u32) -> Option<String> {
         Event::Persist { on: false } => "persist: the peer's window is open again".into(),
         Event::LinkOutage { down: true } => "link outage: a router says that a link is down".into(),
         Event::LinkOutage { down: false } => "link outage: over".into(),
+        Event::CorruptionTold => "corruption told: packets are damaged on their way to this end".into(),
         Event::GaveUp { received: true, offset, bytes } => {
             format!("given up: {bytes} B of the stream behind {offset} B are missing for good")
         }

@@ -274,6 +274,8 @@ pub enum Event {
         /// Down (true) or up.
         down: bool,
     },
+    /// The segment that leaves next says that packets are damaged on their way to its sender.
+    CorruptionTold,
     /// Part of a stream is missing for good: the receiver gave it up and goes on behind it, or the sender
     /// repeated it as often as it may.
     GaveUp {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use skyhaul_core::event::DropCause;
 use skyhaul_core::{Event, Instant, MS, SECOND, Verdict};
 use skyhaul_scenario::{File, Register, Scenario};
-use skyhaul_sim::{SCPS_TP, Simulation, Source, TCP, simulate};
+use skyhaul_sim::{LadderLine, SCPS_TP, Simulation, Source, TCP, simulate};
 
 fn scenario(text: &str) -> Scenario {
     common::files::scenario(&Register::new(&[&TCP, &SCPS_TP]), text)
@@ -89,6 +89,31 @@ fn word_of_damage_spares_the_window() {
         share(untold)
     );
     assert!(told / declared > 0.95 && untold < told, "{untold} {told} {declared}");
+}
+
+/// [SCPS-TP 3.1.2]: the first acknowledgement after the router's word tells the sender, and those of two
+/// round trips after the last one.
+#[test]
+fn a_ladder_shows_which_acknowledgements_tell_of_corruption() {
+    let text = include_str!("../../../papers/scps-tp/damage-end.toml");
+    let run = simulate(&scenario(text), 3).expect("it runs");
+    let of = |from: &str, part: &str| -> Vec<(f64, f64)> {
+        let is_of = |line: &LadderLine| match line {
+            LadderLine::Packet { t_s, from: own, label, arrived_s: Some(arrived_s), .. } => {
+                (own == from && label.split(" + ").any(|own| own == part)).then_some((*t_s, *arrived_s))
+            }
+            _ => None,
+        };
+        run.ladder.iter().filter_map(is_of).collect()
+    };
+    let (words, told) = (of("station", "corruption-experienced"), of("destination", "corruption"));
+    let (first_s, last_s) = (words[0].1, words[words.len() - 1].1);
+    let during = |(at_s, _): &&(f64, f64)| first_s <= *at_s && *at_s < last_s + 0.48;
+    let acknowledgements = of("destination", "ACK");
+    let owed: Vec<(f64, f64)> = acknowledgements.iter().filter(during).copied().collect();
+    assert!(owed.len() > 20 && acknowledgements.len() > owed.len() + 20, "{owed:?}");
+    assert_eq!(told, owed);
+    assert_eq!(of("craft", "corruption"), []);
 }
 
 /// Events of the transfer from behind the station: when the sender was told, when it sent what, and how many

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use skyhaul_report::claims::{
-    Claim, Compare, GainBetween, GainWithin, Labels, LargerGain, MeanBetween, Phase, Shows, Test,
+    Claim, Compare, GainBetween, GainWithin, Labels, LargerGain, Lasts, MeanBetween, Phase, Shows, Test,
 };
 use skyhaul_report::figure::definition::MAX_PANELS;
 use skyhaul_report::figure::drawing::Drawing;
@@ -232,7 +232,7 @@ fn fed(claim: &Claim) -> Fed {
         }
         Test::GainWithin(test) => within(figure, test),
         Test::MeanBetween(test) => mean(figure, test),
-        Test::Phase(_) | Test::Labels(_) | Test::Shows(_) | Test::NotTestable { .. } => {
+        Test::Phase(_) | Test::Labels(_) | Test::Lasts(_) | Test::Shows(_) | Test::NotTestable { .. } => {
             unreachable!("no numbers of a panel")
         }
     }
@@ -242,8 +242,10 @@ fn fed(claim: &Claim) -> Fed {
 fn each_claim_fails_with_numbers_that_must_fail_it_and_holds_with_its_own() {
     let mut tested = 0;
     for claim in PAPERS.iter().flat_map(claims) {
-        if matches!(claim.test, Test::Phase(_) | Test::Labels(_) | Test::Shows(_) | Test::NotTestable { .. })
-        {
+        if matches!(
+            claim.test,
+            Test::Phase(_) | Test::Labels(_) | Test::Lasts(_) | Test::Shows(_) | Test::NotTestable { .. }
+        ) {
             continue;
         }
         let fed = fed(&claim);
@@ -334,6 +336,43 @@ fn each_claim_on_the_order_of_packets_fails_without_its_last_one_and_with_one_tw
         tested += 1;
     }
     assert_eq!(tested, 5);
+}
+
+/// A ladder with a cause that arrives at 1.0 s, and packets of another end: until that time they say so.
+fn saying(id: &str, test: &Lasts, until_s: f64) -> Figure {
+    let mut text =
+        format!("{{\"t_s\":0.9,\"from\":\"sender\",\"label\":\"{}\",\"arrived_s\":1.0}}\n", test.after);
+    let step_s = test.slack_s() / 4.0;
+    for t_s in (0..200).map(|n| 1.0 + step_s * f64::from(n)) {
+        let label = if t_s < until_s { &test.says } else { &test.of };
+        let _ = writeln!(
+            text,
+            "{{\"t_s\":{t_s},\"from\":\"receiver\",\"label\":\"{}\",\"arrived_s\":99.0}}",
+            label.replace('+', " + ")
+        );
+    }
+    let definition = format!(
+        "[[figure]]\nid = \"{id}\"\ntitle = \"t\"\ntype = \"ladder\"\nladder = {{ events = \"e\" }}\n"
+    );
+    let definition = Definitions::parse(&definition, "d").unwrap().figures.remove(0);
+    Figure::from_events(&definition, parse_events(&text, "e").unwrap()).unwrap()
+}
+
+#[test]
+fn each_claim_on_how_long_something_is_said_fails_where_it_ends_too_soon_too_late_or_never() {
+    let mut tested = 0;
+    for claim in PAPERS.iter().flat_map(claims) {
+        let Test::Lasts(test) = &claim.test else { continue };
+        let id = claim.figure.as_deref().unwrap();
+        let judge = |lasts_s: f64| verdict(&claim, &[saying(id, test, 1.0 + lasts_s)]);
+        assert_eq!(judge(test.expected_s), ClaimVerdict::Reproduced, "{}", claim.id);
+        let beyond_s = 1.5 * test.slack_s();
+        for wrong_s in [0.0, test.expected_s - beyond_s, test.expected_s + beyond_s, f64::INFINITY] {
+            assert_eq!(judge(wrong_s), ClaimVerdict::Differs, "{}: {wrong_s}", claim.id);
+        }
+        tested += 1;
+    }
+    assert_eq!(tested, 1);
 }
 
 /// A drawing with these parts, as nodes.

@@ -129,6 +129,7 @@ pub static PAPERS: &[Paper] = &[
             "bent-pipe-tcp",
             "corruption",
             "damage-ladder",
+            "damage-end",
             "header",
             "large-segments",
             "on-board",

@@ -96,6 +96,8 @@ pub enum Test {
     Phase(Phase),
     /// A ladder shows packets in this order.
     Labels(Labels),
+    /// Packets of a ladder say something for so long.
+    Lasts(Lasts),
     /// A drawing shows these parts.
     Shows(Shows),
     /// Nothing that was measured can say it.
@@ -316,6 +318,30 @@ pub struct Labels {
     pub once: Vec<String>,
 }
 
+/// Time for which packets of one end say something after the last packet that gives cause to; labels as in
+/// [`Labels`].
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lasts {
+    /// Packets that say it.
+    pub says: String,
+    /// Packets of that end that say it or do not: the first that does not ends it.
+    pub of: String,
+    /// Packets that give cause to: the time begins as the last of them arrives.
+    pub after: String,
+    /// The stated time in seconds.
+    pub expected_s: f64,
+    /// How far off it may be, in percent of the stated time.
+    pub tolerance: f64,
+}
+
+impl Lasts {
+    /// How far off it may be, in seconds.
+    pub fn slack_s(&self) -> f64 {
+        self.tolerance / 100.0 * self.expected_s
+    }
+}
+
 /// Parts of a drawing, by the names of [`Drawing::parts`](crate::figure::drawing::Drawing::parts).
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -403,6 +429,7 @@ fn check(claim: &Claim) -> Result<(), String> {
         Test::GainWithin(test) => test.high.is_none_or(|high| test.low <= high) && test.low.is_finite(),
         Test::ValuesBetween(test) => test.low <= test.high,
         Test::MeanBetween(test) => test.low <= test.high,
+        Test::Lasts(test) => fits(&test.tolerance) && fits(&test.expected_s),
         Test::Shows(test) => !test.parts.is_empty(),
         Test::LargerGain(_) | Test::Phase(_) | Test::Labels(_) | Test::NotTestable { .. } => true,
     };

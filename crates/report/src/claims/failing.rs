@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use super::definition::{
-    Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, Labels, MeanBetween, Phase, Test,
-    Trend, ValueAt,
+    Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, Labels, Lasts, MeanBetween, Phase,
+    Test, Trend, ValueAt,
 };
 use super::{percent, short};
 use crate::error::listed;
@@ -44,6 +44,7 @@ impl Test {
             Self::MeanBetween(test) => mean_between(test),
             Self::Phase(test) => phase(test),
             Self::Labels(test) => labels(test),
+            Self::Lasts(test) => lasts(test),
             Self::Shows(test) => format!("one of these is not in the drawing: {}", test.parts.join(", ")),
             Self::NotTestable { .. } => return None,
         })
@@ -56,6 +57,19 @@ fn labels(test: &Labels) -> String {
         let _ = write!(words, ", or not once each: {}", test.once.join(", "));
     }
     words
+}
+
+fn lasts(test: &Lasts) -> String {
+    let (low, high) = (test.expected_s - test.slack_s(), test.expected_s + test.slack_s());
+    format!(
+        "no '{}' leaves after the last '{}' arrived, or the time from then on to the last one and the first '{}' without \
+         it lies wholly outside of {} to {} s",
+        test.says,
+        test.after,
+        test.of,
+        short(low),
+        short(high)
+    )
 }
 
 fn phase(test: &Phase) -> String {

@@ -6,9 +6,7 @@ use crate::figure::Figure;
 use crate::figure::ladder::{Ladder, LadderPacket};
 
 pub(super) fn judge(figures: &[Figure], id: &str, test: &Labels) -> Finding {
-    let figure = figures.iter().find(|figure| figure.definition.id == id);
-    let figure = figure.ok_or_else(|| format!("figure {id} is not among those of this run"))?;
-    let ladder = figure.ladder.as_ref().ok_or_else(|| format!("figure {id} is no ladder diagram"))?;
+    let ladder = ladder(figures, id)?;
     for wanted in &test.once {
         let count = ladder.packets.iter().filter(|packet| is_called(packet, wanted)).count();
         if count != 1 {
@@ -19,6 +17,13 @@ pub(super) fn judge(figures: &[Figure], id: &str, test: &Labels) -> Finding {
         Ok(times) => (Decision::Holds, format!("they leave at {} s", times.join(", "))),
         Err(missing) => (Decision::Fails, format!("no '{missing}' leaves behind those before it")),
     })
+}
+
+/// The ladder diagram of this name.
+pub(super) fn ladder<'a>(figures: &'a [Figure], id: &str) -> Result<&'a Ladder, String> {
+    let figure = figures.iter().find(|figure| figure.definition.id == id);
+    let figure = figure.ok_or_else(|| format!("figure {id} is not among those of this run"))?;
+    figure.ladder.as_ref().ok_or_else(|| format!("figure {id} is no ladder diagram"))
 }
 
 /// Times at which packets called so leave, one behind the other; or the first one that does not.
@@ -34,7 +39,7 @@ fn in_order<'a>(ladder: &Ladder, order: &'a [String]) -> Result<Vec<String>, &'a
 
 /// True if a packet's label has all parts of `wanted`, which are joined by `+`; behind them ` lost` for one
 /// that does not arrive.
-fn is_called(packet: &LadderPacket, wanted: &str) -> bool {
+pub(super) fn is_called(packet: &LadderPacket, wanted: &str) -> bool {
     let (parts, is_lost) = match wanted.strip_suffix(" lost") {
         Some(parts) => (parts, true),
         None => (wanted, false),

@@ -9,6 +9,7 @@ mod exact;
 mod failing;
 mod gain;
 mod labels;
+mod lasts;
 mod order;
 mod paired;
 mod phase;
@@ -18,7 +19,7 @@ mod value;
 
 pub use definition::{
     Claim, Claims, Compare, CompareFigures, GainAt, GainBetween, GainTrend, GainWithin, Labels, LargerGain,
-    MAX_CLAIMS, MeanBetween, Phase, Shows, Test, Trend, ValueAt, ValuesBetween,
+    Lasts, MAX_CLAIMS, MeanBetween, Phase, Shows, Test, Trend, ValueAt, ValuesBetween,
 };
 
 use std::fmt::Write as _;
@@ -160,6 +161,9 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
     if let Test::Labels(test) = &claim.test {
         return labels::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
     }
+    if let Test::Lasts(test) = &claim.test {
+        return lasts::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
+    }
     if let Test::Shows(test) = &claim.test {
         return shows::judge(figures, claim.figure.as_deref().unwrap_or_default(), test);
     }
@@ -205,7 +209,7 @@ fn finding(claim: &Claim, figures: &[Figure]) -> Finding {
                 .collect::<Result<_, _>>()?;
             value::mean(&[&[own], &more[..]].concat(), test)
         }
-        Test::Phase(_) | Test::Labels(_) | Test::Shows(_) | Test::NotTestable { .. } => {
+        Test::Phase(_) | Test::Labels(_) | Test::Lasts(_) | Test::Shows(_) | Test::NotTestable { .. } => {
             Err("not a test of a panel".into())
         }
     }

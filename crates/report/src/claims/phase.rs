@@ -2,15 +2,14 @@
 
 use std::fmt::Write as _;
 
+use super::labels::ladder;
 use super::paired::Decision;
 use super::{Finding, Phase, short};
 use crate::figure::Figure;
 use crate::figure::ladder::{Band, Ladder, MapState};
 
 pub(super) fn judge(figures: &[Figure], id: &str, test: &Phase) -> Finding {
-    let figure = figures.iter().find(|figure| figure.definition.id == id);
-    let figure = figure.ok_or_else(|| format!("figure {id} is not among those of this run"))?;
-    let ladder = figure.ladder.as_ref().ok_or_else(|| format!("figure {id} is no ladder diagram"))?;
+    let ladder = ladder(figures, id)?;
     let Some(band) = ladder.bands.iter().find(|band| band.band.contains(&test.name)) else {
         return Ok((Decision::Fails, format!("no phase is called '{}'", test.name)));
     };

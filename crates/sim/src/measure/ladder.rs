@@ -93,6 +93,8 @@ pub(crate) struct Ladder {
     packets: BTreeMap<u64, Packet>,
     first_number: BTreeMap<Origin, u64>,
     cycles: BTreeMap<Origin, Cycle>,
+    /// End whose next segment says that packets are damaged on their way to it.
+    tells_corruption: Option<Origin>,
     lines: Vec<LadderLine>,
 }
 
@@ -142,6 +144,9 @@ impl Ladder {
             cycle.probes += 1;
             label = label.replace("POLL", &format!("PROBE {}", cycle.probes));
             kind = "probe";
+        }
+        if self.tells_corruption.take() == Some(origin) {
+            label.push_str(" + corruption");
         }
         let host = origin.host;
         self.packets.insert(packet, Packet { at, host, to: None, label, kind, fate: Fate::UnderWay });
@@ -229,6 +234,7 @@ impl Ladder {
                     self.on_sent(now, origin, sent, segment);
                 }
             }
+            Event::CorruptionTold => self.tells_corruption = Some(origin),
             Event::ProbeStarted { alarm, .. } => {
                 self.cycles.insert(origin, Cycle { from: now, alarm, probes: 0 });
             }

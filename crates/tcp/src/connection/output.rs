@@ -9,7 +9,7 @@ use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader, Sizing};
 use super::life::Reset;
 use super::{Connection, Context, State};
 use crate::call::Call;
-use crate::scps::{RECORD, compress};
+use crate::scps::{Damage, RECORD, compress};
 use crate::segment::{HEADER_BYTES, MAX_OPTIONS_BYTES, Options, Segment, encode, flags};
 use crate::send::Chunk;
 use crate::sequence::truncate;
@@ -201,6 +201,7 @@ impl Connection {
         };
         let payload_bytes = segment.payload_bytes() as u32;
         let is_question = !has_data && first != self.sender.max();
+        let tells_corruption = self.sender.agreed().scps.is_some() && Damage::is_told(&segment.options.extra);
         let compressing = self.compressing(bits, &segment.options, is_probe || is_question);
         let (header_bytes, protocol) = match compressing {
             None => (encode(self.names.peer, &segment, out), 0),
@@ -231,6 +232,9 @@ impl Connection {
         }
         let mut call = Call::new(self.id, &mut self.stats, context);
         self.sender.charge(wire_bytes, has_data && !is_probe, &mut call);
+        if tells_corruption {
+            call.emit(Event::CorruptionTold);
+        }
         call.emit(Event::Sent { types: bits, number, payload_bytes, wire_bytes, repeat });
         // A described payload is no longer than a segment may be.
         let described = described.map(|all| Sizing::described(all.length as u16));
