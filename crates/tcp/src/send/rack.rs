@@ -478,15 +478,42 @@ impl Rack {
         found
     }
 
-    /// What was asked for too soon goes again as soon as it may.
-    pub(super) fn on_request_due(&mut self, bar_ns: u64, board: &Scoreboard, situation: &Situation) -> Found {
+    /// What was asked for too soon goes again as soon as it may, if something arrived that left after its
+    /// copy, or nothing left after that: else the request may be older than the copy's arrival, of which the
+    /// next acknowledgement tells. That has `patience_ns` to come.
+    pub(super) fn on_request_due(
+        &mut self,
+        (bar_ns, patience_ns): (u64, u64),
+        board: &Scoreboard,
+        situation: &Situation,
+    ) -> Found {
         let (asked, mut all) = (core::mem::take(&mut self.asked), Found::default());
         self.due = None;
-        for range in asked.iter() {
-            let found = self.on_request(range, (0, bar_ns), board, situation);
-            all.add(found);
+        for (first, end) in asked.iter() {
+            let from = self.segments.partition_point(|sent| sent.end <= first);
+            for at in from..self.segments.len() {
+                let sent = self.segments[at];
+                if sent.first >= end {
+                    break;
+                }
+                let part = (sent.first.max(first), sent.end.min(end));
+                let is_shown = self.is_overtaken(sent.serial, 1) || sent.serial == self.left_last();
+                let wait_ns = if is_shown { bar_ns } else { bar_ns.saturating_add(patience_ns) };
+                let at = sent.sent_at.after(wait_ns);
+                if at <= situation.now {
+                    all.add(self.on_request(part, (0, bar_ns), board, situation));
+                } else {
+                    self.due = Some(self.due.map_or(at, |due| due.min(at)));
+                    self.asked.insert_range(part.0, part.1);
+                }
+            }
         }
         all
+    }
+
+    /// True if something was asked for too soon.
+    pub(super) fn has_early_requests(&self) -> bool {
+        !self.asked.is_empty()
     }
 
     fn lose(&mut self, sent: &Sent, board: &Scoreboard, una: u64, found: &mut Found) {

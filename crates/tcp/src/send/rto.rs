@@ -49,6 +49,11 @@ impl Rto {
         self.acks = policy;
     }
 
+    /// Time that passes between acknowledgements of a stream of data at most.
+    pub(super) fn ack_wait_ns(&self) -> u64 {
+        self.acks.longest_wait_ns(self.rtt.smoothed_ns())
+    }
+
     pub(super) fn rtt(&self) -> &RttEstimator {
         &self.rtt
     }
@@ -92,7 +97,7 @@ impl Rto {
     pub(super) fn timeout_ns(&self) -> u64 {
         let base_ns = if self.rtt.is_known() {
             let smoothed_ns = self.rtt.smoothed_ns();
-            let margin_ns = self.margin_ns.saturating_add(self.acks.longest_wait_ns(smoothed_ns));
+            let margin_ns = self.margin_ns.saturating_add(self.ack_wait_ns());
             let mean_ns = smoothed_ns.saturating_add((4 * self.rtt.variance_ns()).max(margin_ns));
             if self.follows { mean_ns.max(self.last_ns.saturating_add(margin_ns)) } else { mean_ns }
         } else {

@@ -36,13 +36,18 @@ impl Sender {
             }
         });
         all
+        if let Some(rack) = self.rack.as_mut().filter(|rack| rack.has_early_requests()) {
+            let waits = (limits.1, self.timer.ack_wait_ns());
+            all.add(rack.on_request_due(waits, &self.board, &situation));
+        }
     }
 
     /// What was asked for too soon may go again.
     pub(super) fn take_due_requests(&mut self, now: Instant) -> Found {
         let situation = self.situation(self.space.una(), now);
         let Some(rack) = self.rack.as_mut() else { return Found::default() };
-        rack.on_request_due(situation.srtt_ns, &self.board, &situation)
+        let waits = (situation.srtt_ns, self.timer.ack_wait_ns());
+        rack.on_request_due(waits, &self.board, &situation)
     }
 
     /// What lies between holes has left the network. The oldest number has not arrived, whatever is said.

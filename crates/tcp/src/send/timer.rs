@@ -49,6 +49,11 @@ impl RetransmissionTimer {
         self.rto.expect_acks(policy);
     }
 
+    /// Time that passes between acknowledgements of a stream of data at most, by the peer's policy.
+    pub(super) fn ack_wait_ns(&self) -> u64 {
+        self.rto.ack_wait_ns()
+    }
+
     pub(super) fn at(&self) -> Option<Instant> {
         self.at
     }
