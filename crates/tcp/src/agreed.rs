@@ -4,7 +4,7 @@ use core::num::NonZeroU8;
 
 use crate::accelerated::PADDED_COUNT_BYTES;
 use crate::config::Config;
-use crate::scps::{SnackTerms, Terms, compress};
+use crate::scps::{SnackTerms, SnackUnit, Terms, compress};
 use crate::segment::{HEADER_BYTES, Segment, flags};
 
 /// Largest shift of a window [RFC 7323 2.3].
@@ -85,7 +85,11 @@ impl Agreed {
         syn: &Segment<'_>,
     ) -> Self {
         let Some(offered) = &config.scps else { return self };
-        let unit_bytes = u64::from(our_mss.min(self.peer_mss)).saturating_sub(self.timestamp_bytes() as u64);
+        let taken_bytes = match offered.snack_unit {
+            SnackUnit::Payload => self.timestamp_bytes() as u64,
+            SnackUnit::Mss => 0,
+        };
+        let unit_bytes = u64::from(our_mss.min(self.peer_mss)).saturating_sub(taken_bytes);
         let scps = Terms::agree(offered.offer(number), &syn.options.extra, unit_bytes);
         let told = scps.is_some_and(|terms| terms.snack.is_some());
         Self { scps, sack: self.sack && !told, ..self }

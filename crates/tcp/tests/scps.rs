@@ -4,7 +4,9 @@ mod common;
 
 use common::{Lone, PEER_INITIAL, PEER_PORT, PORT, plain, stamps, way};
 use skyhaul_core::{MS, NullSink, Verdict};
-use skyhaul_tcp::scps::{CAPABILITIES, CORRUPTION, Capabilities, SNACK, Scps, Snack, SnackOption, facility};
+use skyhaul_tcp::scps::{
+    CAPABILITIES, CORRUPTION, Capabilities, SNACK, Scps, Snack, SnackOption, SnackUnit, facility,
+};
 use skyhaul_tcp::segment::{ExtraOptions, Options, flags};
 use skyhaul_tcp::{AckPolicy, Config, ControllerKind, IcmpMessage, Prefix, Route, Routes, Signals, State};
 
@@ -170,6 +172,21 @@ fn nothing_goes_twice_within_a_round_trip() {
     lone.wait_ms(50);
     snack(&mut lone, 4001, holes(&[(0, 1)]));
     assert_eq!(lone.data_sent(), [4001], "counted from another acknowledgement");
+}
+
+/// [SCPS-TP 3.3.2]: what a request names goes again as it comes.
+#[test]
+fn where_each_request_counts_what_is_asked_for_goes_again_however_lately_it_did() {
+    let mut lone = ten_under_way(Scps { repeats_each_request: true, ..declared() });
+    lone.wait_ms(RTT_MS);
+    for asked in [&[(0, 1)][..], &[(0, 1), (4, 1)], &[(0, 1), (4, 1)]] {
+        snack(&mut lone, 1, holes(asked));
+        let wanted: Vec<u32> = asked.iter().map(|&(offset, _)| 1 + 1000 * u32::from(offset)).collect();
+        assert_eq!(lone.data_sent(), wanted);
+        lone.wait_ms(10);
+    }
+    snack(&mut lone, 1001, holes(&[(3, 1)]));
+    assert_eq!(lone.data_sent(), [4001], "and nothing that was not asked for");
 }
 
 /// Ends of a hole are moved out to blocks, where segments lie that have arrived.
@@ -662,6 +679,30 @@ fn blocks_have_the_size_of_the_lesser_segment_without_its_timestamps() {
     assert_eq!(lone.data_sent(), (0..10).map(|n| 1 + 500 * n).collect::<Vec<_>>());
     snack(&mut lone, 1, Options { timestamps: stamps(3, echo).timestamps, ..holes(&[(4, 1)]) });
     assert_eq!(lone.data_sent(), [2001]);
+}
+
+/// [SCPS-TP 3.3.2]: holes count in the MSS. Segments are shorter by their timestamps.
+#[test]
+fn where_blocks_are_largest_segments_timestamps_are_no_part_of_them() {
+    let with_stamps = Options { mss: Some(512), timestamps: stamps(1, 0).timestamps, ..offer(0x40) };
+    let by_mss = Scps { snack_unit: SnackUnit::Mss, ..declared() };
+    let config = Config { timestamps: true, ..speaking(by_mss) };
+    let mut lone = Lone::new(&config);
+    lone.say(flags::SYN, 0, 0, with_stamps, b"");
+    let echo = lone.one().options.timestamps.unwrap().value;
+    lone.wait_ms(RTT_MS);
+    lone.say(flags::ACK, 1, 1, stamps(2, echo), b"");
+    lone.take();
+    lone.write(5000);
+    assert_eq!(lone.data_sent(), (0..10).map(|n| 1 + 500 * n).collect::<Vec<_>>());
+    let stamped = |holes: Options| Options { timestamps: stamps(3, echo).timestamps, ..holes };
+    snack(&mut lone, 1, stamped(holes(&[(3, 2)])));
+    assert_eq!(lone.data_sent(), [2001], "1537 to 2560: two others are touched by less than a block");
+    for n in (0..6).filter(|n| ![1, 4].contains(n)) {
+        lone.say(flags::ACK, 1 + 500 * n, 1, stamped(Options::default()), &[7; 500]);
+    }
+    wait(&mut lone);
+    assert_eq!(told(&mut lone), [[0, 0, 0, 1], [0, 2, 0, 2]], "500 octets from 501 on, and from 2001 on");
 }
 
 #[test]

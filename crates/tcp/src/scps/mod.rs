@@ -62,6 +62,15 @@ pub enum Snack {
     Vector,
 }
 
+/// Unit of what receivers tell of holes. Both ends count in the same, and no option says in which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnackUnit {
+    /// What a segment really carries, without what timestamps take of it, as in the reference implementation.
+    Payload,
+    /// The largest segment [SCPS-TP 3.3.2].
+    Mss,
+}
+
 /// Parameters of SCPS-TP, in force where the peer agrees to it. To a plain peer the rest of the configuration
 /// speaks, as if there were none of these.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,6 +96,11 @@ pub struct Scps {
     pub snack: Snack,
     /// Negative acknowledgements in a segment at most; what fits bounds them, too.
     pub max_snacks: u8,
+    /// Unit of offsets, sizes and blocks.
+    pub snack_unit: SnackUnit,
+    /// What is asked for goes again at once, however lately it did [SCPS-TP 3.3.2]; else once in a smoothed
+    /// round trip at most, as in the reference implementation.
+    pub repeats_each_request: bool,
     /// Headers are compressed. Segments then have IP protocol 105, which is lost where something on the way
     /// passes TCP and UDP alone.
     pub compression: bool,
@@ -117,6 +131,8 @@ impl Scps {
             loss_cause: Verdict::Congestion,
             snack: Snack::Vector,
             max_snacks: 6,
+            snack_unit: SnackUnit::Payload,
+            repeats_each_request: false,
             compression: false,
             best_effort_ns: None,
             best_effort_repeats: BEST_EFFORT_REPEATS,
@@ -150,7 +166,8 @@ impl Scps {
 /// Terms of negative acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SnackTerms {
-    /// Unit of offsets, sizes and blocks: the lesser MSS of both SYNs, without what timestamps take.
+    /// Unit of offsets, sizes and blocks: the lesser MSS of both SYNs, without what timestamps take unless
+    /// [`SnackUnit`] says otherwise.
     pub(crate) unit_bytes: u64,
     /// Both know vectors.
     pub(crate) has_vector: bool,

@@ -1,5 +1,5 @@
 //! Negative acknowledgements, as the sender takes them [SCPS-TP 3.3.2]: what is asked for goes again at once,
-//! and no segment twice within a smoothed round trip.
+//! and no segment twice within a smoothed round trip, unless each request is to count.
 
 use skyhaul_core::Instant;
 
@@ -24,7 +24,8 @@ impl Sender {
         }
         let una = acknowledgement.max(self.space.una());
         let (max, situation) = (self.space.max(), self.situation(una, now));
-        let limits = (terms.unit_bytes, situation.srtt_ns);
+        let counts_each = self.config.scps.as_ref().is_some_and(|scps| scps.repeats_each_request);
+        let limits = (terms.unit_bytes, if counts_each { 0 } else { situation.srtt_ns });
         scps::read(&segment.options.extra, acknowledgement, terms, |said| match said {
             Said::Arrived(first, end) => self.take_arrived(una, (first, end.min(max)), now),
             Said::Missing(first, end) => {
@@ -35,11 +36,11 @@ impl Sender {
                 all.add(rack.on_request((first, end), limits, &self.board, &situation));
             }
         });
-        all
         if let Some(rack) = self.rack.as_mut().filter(|rack| rack.has_early_requests()) {
             let waits = (limits.1, self.timer.ack_wait_ns());
             all.add(rack.on_request_due(waits, &self.board, &situation));
         }
+        all
     }
 
     /// What was asked for too soon may go again.

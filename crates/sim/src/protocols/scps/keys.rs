@@ -1,7 +1,7 @@
 //! Tunables of SCPS-TP beside those of TCP. What each is for is in `docs/spec/scps-tp.md`.
 
 use skyhaul_core::Verdict;
-use skyhaul_tcp::scps::{Scps, Snack};
+use skyhaul_tcp::scps::{Scps, Snack, SnackUnit};
 use skyhaul_tcp::{Config, ControllerKind, MIN_SCPS_MSS_BYTES};
 
 use crate::protocols::tcp::ack_policy::read_policy;
@@ -81,6 +81,19 @@ pub(super) fn scps_keys() -> Vec<Key<Scps>> {
         ),
         Key::new("max_snacks", Count { min: 1, max: 255 }, |s: &mut Scps| &mut s.max_snacks)
             .means("Options of an acknowledgement that name holes, at most; the next one goes on where it ended."),
+        Key::new(
+            "snack_unit",
+            Choice(&[("payload", SnackUnit::Payload), ("mss", SnackUnit::Mss)]),
+            |s: &mut Scps| &mut s.snack_unit,
+        )
+        .means(
+            "What offsets and sizes of holes count in, alike at both ends: what a segment carries without timestamps, or \
+             the largest segment, as the paper has it.",
+        ),
+        Key::new("repeats_each_request", Switch, |s: &mut Scps| &mut s.repeats_each_request).means(
+            "What is asked for goes again however lately it did, as the paper has it; else once in a smoothed round trip \
+             at most.",
+        ),
         Key::new("compression", Switch, |s: &mut Scps| &mut s.compression).means(
             "Headers are compressed where both ends ask for it: IP protocol 105, 8 octets in front of data, 10 for an \
              acknowledgement.",
