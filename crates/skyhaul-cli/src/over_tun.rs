@@ -85,7 +85,9 @@ impl TcpChoice {
         let (mtu_bytes, accept) = (self.mtu_bytes, self.config.clone());
         let signals = self.signals;
         let options = TunOptions { mtu_bytes, accept, limits, signals, capture, ..usual };
+        let leads = |device: TunDevice| device.check_leads_here(address).map(|()| device);
         let device = TunDevice::attach(&self.device).and_then(|device| device.check_up().map(|()| device));
+        let device = device.and_then(leads);
         let host = device.and_then(|device| TunHost::on_device(device, options));
         host.map(|host| TunEnd { host, transport: self.transport }).map_err(|error| {
             let message = format!("cannot use TCP with {address} on '{}': {error}", self.device);

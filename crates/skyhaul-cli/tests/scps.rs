@@ -15,6 +15,7 @@ mod tshark;
 use std::path::Path;
 
 use common::{Receiver, Said, file, names, noise, run};
+use namespace::ip;
 use routed::{RECEIVER, linked, routed};
 use serde_json::{Value, json};
 use skyhaul_core::{Instant, MS, SECOND};
@@ -95,6 +96,44 @@ fn with_tcp_at_the_other_end_plain_tcp_carries_the_files_and_that_is_said() {
         receiver.wait();
         let line = "scps-tp           not spoken at the other end: plain TCP carried the files";
         assert!(told.out.contains(line), "{told:?}");
+    });
+}
+
+/// What answers an address that the kernel leads elsewhere, or nowhere, never comes: both commands say so,
+/// and not that nobody answers. What they advise works.
+#[test]
+fn an_address_to_which_the_kernel_does_not_lead_by_the_device_is_refused_with_what_to_do() {
+    routed(|| {
+        let (folder, big) = big_file();
+        let sends = |transport: &str, address: &str| {
+            let own = ["--transport", transport, "--tun", "sky1", "--address", address];
+            run(&[&["send", &big, RECEIVER], &own[..]].concat())
+        };
+        for (transport, address, instead) in [
+            (SCPS, "10.79.0.2", "has no route to it"),
+            ("tcp", "10.79.0.2", "has no route to it"),
+            (SCPS, "10.77.0.9", "sends packets for it by 'sky0'"),
+            (SCPS, "fd99::2", "has no route to it"),
+        ] {
+            let said = sends(transport, address);
+            let told = format!(
+                "cannot use TCP with {address} on 'sky1': nothing that is sent to {address} comes to 'sky1', as this \
+                 machine's kernel {instead}; choose an address of the device's network that nobody has (ip address \
+                 show dev sky1 says which that is), or lead this one there by: sudo ip route add {address} dev sky1"
+            );
+            assert!(said.code == Some(1) && said.err.contains(&told), "{said:?}");
+        }
+        let inbox = folder.path().to_str().unwrap();
+        let own = ["--transport", SCPS, "--tun", "sky0", "--listen", "10.79.0.3:4700"];
+        let said = run(&[&["receive", "--dir", inbox], &own[..]].concat());
+        let told = "nothing that is sent to 10.79.0.3 comes to 'sky0'";
+        assert!(said.code == Some(1) && said.err.contains(told), "{said:?}");
+        ip("route add 10.79.0.2 dev sky1");
+        let receiver = receiver(SCPS, &[]);
+        let said = sends(SCPS, "10.79.0.2");
+        let (received, inbox) = receiver.wait();
+        assert_eq!((said.code, received.code), (Some(0), Some(0)), "{said:?} {received:?}");
+        is_there(inbox.path());
     });
 }
 

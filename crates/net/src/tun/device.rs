@@ -1,12 +1,15 @@
 //! A TUN device of Linux: IP packets, one a read and one a write.
 
 use std::io::{self, ErrorKind};
+use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::ioctl::{Opcode, Updater, opcode};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, netdevice, socket_with};
+
+use super::leading::{Leading, leading};
 
 const PATH: &str = "/dev/net/tun";
 /// Longest name of a network device.
@@ -81,6 +84,27 @@ impl TunDevice {
         let text =
             format!("the network device '{name}' is down; switch it on by: sudo ip link set {name} up");
         Err(io::Error::new(ErrorKind::NetworkDown, text))
+    }
+
+    /// Fails, with advice, if the kernel sends packets for `address` elsewhere: what answers a host with this
+    /// address never comes to the device. Where the kernel does not say, and for its own addresses, it does
+    /// not.
+    pub fn check_leads_here(&self, address: IpAddr) -> io::Result<()> {
+        let name = &self.name;
+        let instead = match leading(address) {
+            Ok(Leading::Nowhere) => "has no route to it".to_owned(),
+            Ok(Leading::Device(index)) => match netdevice::index_to_name(any_socket()?, index) {
+                Ok(other) if other != *name => format!("sends packets for it by '{other}'"),
+                _ => return Ok(()),
+            },
+            Ok(Leading::Itself) | Err(_) => return Ok(()),
+        };
+        let text = format!(
+            "nothing that is sent to {address} comes to '{name}', as this machine's kernel {instead}; choose an address \
+             of the device's network that nobody has (ip address show dev {name} says which that is), or lead this one \
+             there by: sudo ip route add {address} dev {name}"
+        );
+        Err(io::Error::new(ErrorKind::AddrNotAvailable, text))
     }
 
     /// Name of the device.

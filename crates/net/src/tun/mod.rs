@@ -24,6 +24,7 @@ mod descriptor;
 mod device;
 mod host;
 mod icmp;
+mod leading;
 mod link;
 mod options;
 mod routed;
