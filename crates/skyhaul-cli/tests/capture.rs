@@ -16,6 +16,8 @@ mod files;
 mod guide;
 #[path = "common/pages.rs"]
 mod pages;
+#[path = "capture/records.rs"]
+mod records;
 #[path = "capture/simulate.rs"]
 mod simulate;
 #[path = "capture/transfer.rs"]

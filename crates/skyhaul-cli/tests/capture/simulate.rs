@@ -127,8 +127,8 @@ fn tshark_reads_counts_and_cookies_of_openings_with_data() {
 }
 
 /// Capabilities, negative acknowledgements and word of damage, by their kinds. A record mark (22) is in no
-/// simulated flow. tshark calls negative acknowledgements of six octets malformed: its fault
-/// (`contrib/wireshark/README.md`).
+/// simulated flow, and has its test in `records.rs`. tshark calls negative acknowledgements of six octets
+/// malformed: its fault (`contrib/wireshark/README.md`).
 #[test]
 fn tshark_reads_the_options_of_scps_tp() {
     if is_missing() {
