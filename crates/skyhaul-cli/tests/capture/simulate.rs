@@ -106,7 +106,10 @@ fn tshark_reads_counts_and_cookies_of_openings_with_data() {
     let scenario = format!("{}/../../papers/stp/short.toml", env!("CARGO_MANIFEST_DIR"));
     for (kind, value) in [("ttcp", "tcp.options.cc_value"), ("tfo", "tcp.options.tfo.cookie")] {
         let path = folder.path().join(kind);
-        let axis = format!("sweep.\"flows.page.transport\"=[\"{kind}\"]");
+        let axis = format!(
+            "sweep.together.exchange={{labels=[\"one\"], \"flows.page.transport\"=[\"{kind}\"], \
+             \"flows.page.workload.closes\"=[\"after-response\"]}}"
+        );
         let few = "flows.page.workload.requests=4";
         let said = run(&[
             &["simulate", &scenario, "--replications", "1", "--set", &axis, "--set", few, "--json"][..],
