@@ -298,7 +298,8 @@ fn a_path_that_becomes_longer_stays_with_its_router() {
     ] {
         let trace = folder.path().join("delays.csv");
         let rows = core::iter::once((0.0, first_ms)).chain(delays);
-        let rows: String = rows.map(|(at_s, delay_ms)| format!("{at_s},{mbps}000000,{delay_ms}\n")).collect();
+        let rows: Vec<_> = rows.map(|(at_s, delay_ms)| format!("{at_s},{mbps}000000,{delay_ms}\n")).collect();
+        let rows = rows.concat();
         std::fs::write(&trace, format!("time_s,rate_bps,delay_ms\n{rows}")).unwrap();
         for (controller, bit_error_rate) in [("p-xcp", "0.0"), ("p-xcp", "1e-6"), ("xcp", "0.0")] {
             let text = format!(
