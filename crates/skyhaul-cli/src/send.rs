@@ -361,7 +361,10 @@ impl<E: TransportEnd> Attempt<E> {
         let (peer, was_heard) = (self.peer, self.stats.received_packets > 0);
         match self.sent.cut {
             Some(Cut::Stop) => return Some(interrupted()),
-            Some(Cut::Stalled(stalled)) => return Some(stalled.failure(peer)),
+            Some(Cut::Stalled(stalled)) => {
+                let option = (self.endpoint.transport() == "stp").then_some("--give-up");
+                return Some(stalled.failure(peer, option));
+            }
             Some(Cut::Dismissed) => {
                 let who = self.protection.peer.as_deref().unwrap_or("the receiver");
                 let message = format!(

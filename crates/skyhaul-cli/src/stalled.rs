@@ -117,8 +117,9 @@ enum WaitsFor {
 }
 
 impl Stalled {
-    /// What is said of it.
-    pub(crate) fn failure(self, peer: SocketAddr) -> Failure {
+    /// What is said of it. `option`: what sets the time, if anything does.
+    pub(crate) fn failure(self, peer: SocketAddr, option: Option<&str>) -> Failure {
+        let time = option.map_or_else(String::new, |option| format!(" ({option} sets the time)"));
         let seconds = self.limit_ns.div_ceil(SECOND);
         let (what, where_to_look) = match self.waits_for {
             WaitsFor::Results => (
@@ -133,7 +134,7 @@ impl Stalled {
             WaitsFor::Way => {
                 let message = format!(
                     "sending to {peer} failed: it is heard, but has answered nothing for {seconds} s: what is sent does \
-                     not arrive there; send again when the link is back (--give-up sets the time)"
+                     not arrive there; send again when the link is back{time}"
                 );
                 return Failure::of(ErrorCode::GaveUp, message);
             }
@@ -141,7 +142,7 @@ impl Stalled {
                 let message = format!(
                     "sending to {peer} failed: it answers, but nothing more of the files has got through for {seconds} s: \
                      their packets are lost on the way; send again, and if that ends alike with --mtu 500: larger ones \
-                     may vanish there (--give-up sets the time)"
+                     may vanish there{time}"
                 );
                 return Failure::of(ErrorCode::GaveUp, message);
             }
@@ -152,9 +153,7 @@ impl Stalled {
         };
         Failure::of(
             ErrorCode::Stalled,
-            format!(
-                "sending to {peer} failed: {what}; look at {where_to_look}, then send again (--give-up sets the time)"
-            ),
+            format!("sending to {peer} failed: {what}; look at {where_to_look}, then send again{time}"),
         )
     }
 }
@@ -312,5 +311,19 @@ mod tests {
         let stalled = over_after(silent, |s| s.min(10)).unwrap();
         assert!((LIMIT_S + LIMIT_S / 2 - 2..=LIMIT_S + LIMIT_S / 2).contains(&stalled), "{stalled}");
         assert_eq!(over_after(|s| s, |_| 0), None, "the connection gives that up");
+    }
+
+    /// TCP has no option for it: none is advised.
+    #[test]
+    fn the_option_that_sets_the_time_is_named_where_there_is_one() {
+        let peer = SocketAddr::from(([192, 0, 2, 1], 4700));
+        for waits_for in
+            [WaitsFor::Results, WaitsFor::Window, WaitsFor::Reading, WaitsFor::Way, WaitsFor::Lost]
+        {
+            let said =
+                |option| Stalled { limit_ns: 600 * SECOND, waits_for }.failure(peer, option).to_string();
+            assert!(said(Some("--give-up")).ends_with(" (--give-up sets the time)"), "{waits_for:?}");
+            assert!(!said(None).contains("--give-up"), "{waits_for:?}");
+        }
     }
 }
