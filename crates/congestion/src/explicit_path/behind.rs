@@ -26,8 +26,8 @@ const DUE_PART: f64 = 1.0 / 64.0;
 /// Part of what is due that is an answer: feedback is late by a loop, and losses take some of it.
 const ANSWER_PART: f64 = 0.25;
 
-/// Part of what is sent that does not arrive in the time in which it left, beyond what noise takes, at a queue
-/// that more is sent to than it passes on. Of a path that has become longer all arrives.
+/// Part of what is sent that does not arrive in the time in which it left, beyond what noise takes, at a
+/// queue that more is sent to than it passes on. Of a path that has become longer all arrives.
 const EXCESS_PART: f64 = 1.0 / 32.0;
 /// Reports over which noise is averaged, and the most that it takes: more is a queue of few packets.
 const NOISE_REPORTS: f64 = 16.0;
