@@ -55,7 +55,8 @@ codes! {
         "the system refused the socket",
         "look at this machine's network";
     DeviceFailed = "device-failed",
-        "the TUN device of `--transport tcp` or `scps-tp` cannot be used, or is gone",
+        "the TUN device of `--transport tcp` or `scps-tp` cannot be used, is gone, or is not where the \
+         kernel sends what is for the address",
         "make it as docs/guide/tcp.md says";
     AddressUnknown = "address-unknown",
         "the receiver's name has no address",
