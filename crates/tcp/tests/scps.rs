@@ -665,18 +665,25 @@ fn a_plain_peer_s_damage_is_not_told() {
     assert_eq!(lone.endpoint.endpoint_stats().icmp_ignored, 1);
 }
 
-#[test]
-fn blocks_have_the_size_of_the_lesser_segment_without_its_timestamps() {
+/// An end whose peer takes segments of 512 octets, timestamps included: ten of 500 are under way. And what to
+/// echo.
+fn stamped_with_ten_segments(scps: Scps) -> (Lone, u32) {
     let with_stamps = Options { mss: Some(512), timestamps: stamps(1, 0).timestamps, ..offer(0x40) };
-    let config = Config { timestamps: true, ..speaking(declared()) };
+    let config = Config { timestamps: true, ..speaking(scps) };
     let mut lone = Lone::new(&config);
     lone.say(flags::SYN, 0, 0, with_stamps, b"");
-    let echo = lone.one().options.timestamps.unwrap().value;
+    let echo = lone.one().options.timestamps.expect("it stamps").value;
     lone.wait_ms(RTT_MS);
     lone.say(flags::ACK, 1, 1, stamps(2, echo), b"");
     lone.take();
     lone.write(5000);
     assert_eq!(lone.data_sent(), (0..10).map(|n| 1 + 500 * n).collect::<Vec<_>>());
+    (lone, echo)
+}
+
+#[test]
+fn blocks_have_the_size_of_the_lesser_segment_without_its_timestamps() {
+    let (mut lone, echo) = stamped_with_ten_segments(declared());
     snack(&mut lone, 1, Options { timestamps: stamps(3, echo).timestamps, ..holes(&[(4, 1)]) });
     assert_eq!(lone.data_sent(), [2001]);
 }
@@ -684,17 +691,8 @@ fn blocks_have_the_size_of_the_lesser_segment_without_its_timestamps() {
 /// [SCPS-TP 3.3.2]: holes count in the MSS. Segments are shorter by their timestamps.
 #[test]
 fn where_blocks_are_largest_segments_timestamps_are_no_part_of_them() {
-    let with_stamps = Options { mss: Some(512), timestamps: stamps(1, 0).timestamps, ..offer(0x40) };
     let by_mss = Scps { snack_unit: SnackUnit::Mss, ..declared() };
-    let config = Config { timestamps: true, ..speaking(by_mss) };
-    let mut lone = Lone::new(&config);
-    lone.say(flags::SYN, 0, 0, with_stamps, b"");
-    let echo = lone.one().options.timestamps.unwrap().value;
-    lone.wait_ms(RTT_MS);
-    lone.say(flags::ACK, 1, 1, stamps(2, echo), b"");
-    lone.take();
-    lone.write(5000);
-    assert_eq!(lone.data_sent(), (0..10).map(|n| 1 + 500 * n).collect::<Vec<_>>());
+    let (mut lone, echo) = stamped_with_ten_segments(by_mss);
     let stamped = |holes: Options| Options { timestamps: stamps(3, echo).timestamps, ..holes };
     snack(&mut lone, 1, stamped(holes(&[(3, 2)])));
     assert_eq!(lone.data_sent(), [2001], "1537 to 2560: two others are touched by less than a block");

@@ -4,58 +4,39 @@
 use skyhaul_core::{Instant, Interval, PathSample, QUEUE_GAIN, SPARE_GAIN};
 
 use super::bytes_per_s;
-use crate::model::Delays;
+use crate::model::{Delays, lost_part};
 
 /// Loops for which that must hold: the transients of a router are over.
 const LOOPS: u64 = 4;
 /// Packets that wait at a router that rules, with room to spare: P-XCP has 7 to 10 with limited flows.
 const PACKETS: u64 = 16;
 /// Part of what is sent that a queue takes: noise takes less.
-const LOST_PART: u64 = 3;
-/// Such halvings, each a round trip after the last one at least.
-const HALVINGS: u64 = 4;
-/// Part of what is sent that is lost beside them: a rate that a router shares out passes what it carries by
-/// less.
-const HALVED_PART: u64 = 6;
-/// Packets that wait where a loss is no noise: a packet of others, and one of what a pacer lets go early.
-const HALVED_PACKETS: u64 = 2;
+const LOST_PART: f64 = 1.0 / 3.0;
 /// Part of the rate that feedback takes within that time, where it is an answer whatever waits.
 const FALL_PART: f64 = 1.0 / 32.0;
 /// Part of the rate that a router would have taken for the queue at least: less tells nothing of who sees it.
 const DUE_PART: f64 = 1.0 / 64.0;
 /// Part of what is due that is an answer: feedback is late by a loop, and losses take some of it.
 const ANSWER_PART: f64 = 0.25;
-
 /// Part of what is sent that does not arrive in the time in which it left, beyond what noise takes, at a
 /// queue that more is sent to than it passes on. Of a path that has become longer all arrives.
 const EXCESS_PART: f64 = 1.0 / 32.0;
 /// Reports over which noise is averaged, and the most that it takes: more is a queue of few packets.
 const NOISE_REPORTS: f64 = 16.0;
 const MAX_NOISE_PART: f64 = 0.25;
+/// Halvings of the rate that show a queue of few packets, each a round trip after the last one at least.
+const HALVINGS: u64 = 4;
+/// Part of what is sent that is lost beside such a halving: a rate that a router shares out passes what it
+/// carries by less.
+const HALVED_PART: f64 = 1.0 / 6.0;
+/// Packets that wait where a loss is no noise: a packet of others, and one of what a pacer lets go early.
+const HALVED_PACKETS: u64 = 2;
 
-/// Octets that left and that arrived, and in which time, of several intervals.
-#[derive(Clone, Copy, Debug, Default)]
-struct Flow {
-    sent_bytes: u64,
-    sent_ns: u64,
-    arrived_bytes: u64,
-    arrived_ns: u64,
-}
-
-impl Flow {
-    fn add(&mut self, interval: &Interval) {
-        self.sent_bytes = self.sent_bytes.saturating_add(interval.sent_bytes);
-        self.sent_ns = self.sent_ns.saturating_add(interval.sent_ns);
-        self.arrived_bytes = self.arrived_bytes.saturating_add(interval.arrived_bytes);
-        self.arrived_ns = self.arrived_ns.saturating_add(interval.arrived_ns);
-    }
-
-    /// Part of the rate sent that did not arrive: it is lost, or makes a queue longer.
-    fn excess(&self) -> f64 {
-        let sent = self.sent_bytes as f64 * self.arrived_ns as f64;
-        let arrived = self.arrived_bytes as f64 * self.sent_ns as f64;
-        if sent > 0.0 { 1.0 - arrived / sent } else { 0.0 }
-    }
+/// Part of the rate sent that did not arrive: it is lost, or makes a queue longer.
+fn excess(flow: &Interval) -> f64 {
+    let sent = flow.sent_bytes as f64 * flow.arrived_ns as f64;
+    let arrived = flow.arrived_bytes as f64 * flow.sent_ns as f64;
+    if sent > 0.0 { 1.0 - arrived / sent } else { 0.0 }
 }
 
 /// Queue that is suspected, and the feedback since.
@@ -68,8 +49,9 @@ struct Suspicion {
     looked_at: Instant,
     /// Part of the rate that a router would have taken for what waited since.
     due: f64,
-    /// What left and arrived since, but in the first loop: what made the delay longer is over.
-    flow: Flow,
+    /// What left and arrived since, but in the first loop, all intervals together: what made the delay longer
+    /// is over.
+    flow: Interval,
     /// Parts of the rate that feedback added since, less what it took: now, and at most.
     added: f64,
     most_added: f64,
@@ -78,7 +60,8 @@ struct Suspicion {
 impl Suspicion {
     fn new(now: Instant, loop_ns: u64, waited_ns: u64) -> Self {
         let first_waited_ns = waited_ns;
-        let (flow, due, added, most_added) = (Flow::default(), 0.0, 0.0, 0.0);
+        let flow = Interval { sent_ns: 0, sent_bytes: 0, arrived_ns: 0, arrived_bytes: 0 };
+        let (due, added, most_added) = (0.0, 0.0, 0.0);
         Self { since: now, loop_ns, first_waited_ns, looked_at: now, due, flow, added, most_added }
     }
 
@@ -88,7 +71,11 @@ impl Suspicion {
         self.due += QUEUE_GAIN * loops * waited_ns as f64 / loop_ns as f64;
         self.looked_at = now;
         if now.since(self.since) > self.loop_ns {
-            self.flow.add(interval);
+            let Interval { sent_ns, sent_bytes, arrived_ns, arrived_bytes } = &mut self.flow;
+            *sent_ns = sent_ns.saturating_add(interval.sent_ns);
+            *sent_bytes = sent_bytes.saturating_add(interval.sent_bytes);
+            *arrived_ns = arrived_ns.saturating_add(interval.arrived_ns);
+            *arrived_bytes = arrived_bytes.saturating_add(interval.arrived_bytes);
         }
     }
 
@@ -110,15 +97,6 @@ struct Halvings {
     taken: f64,
 }
 
-/// Delays of the path, and what is suspected of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Behind {
-    delays: Delays,
-    suspicion: Option<Suspicion>,
-    halvings: Halvings,
-    noise: Noise,
-}
-
 /// Part of what is sent that is lost while nothing is suspected.
 #[derive(Clone, Copy, Debug, Default)]
 struct Noise {
@@ -131,6 +109,15 @@ impl Noise {
         self.reports = NOISE_REPORTS.min(self.reports + 1.0);
         self.part += (lost_part - self.part) / self.reports;
     }
+}
+
+/// Delays of the path, and what is suspected of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Behind {
+    delays: Delays,
+    suspicion: Option<Suspicion>,
+    halvings: Halvings,
+    noise: Noise,
 }
 
 impl Behind {
@@ -183,12 +170,12 @@ impl Behind {
         }
         let (waited_ns, loop_ns) = (self.waited_ns(), loop_ns.max(1));
         let waits = waited_ns > PACKETS.saturating_mul(packet_ns);
-        let lost_bytes = long.sent_bytes.saturating_sub(long.arrived_bytes);
-        let is_lost = lost_bytes > long.sent_bytes / LOST_PART;
-        self.halvings.is_much_lost = lost_bytes > long.sent_bytes / HALVED_PART;
+        let lost = lost_part(&long);
+        let is_lost = lost > LOST_PART;
+        self.halvings.is_much_lost = lost > HALVED_PART;
         if !(waits || is_lost) {
             self.suspicion = None;
-            self.noise.add(lost_bytes as f64 / long.sent_bytes.max(1) as f64);
+            self.noise.add(lost);
             return None;
         }
         let fresh = Suspicion::new(now, loop_ns, waited_ns);
@@ -201,7 +188,7 @@ impl Behind {
             let due = suspicion.due(waited_ns, loop_ns);
             let taken = suspicion.most_added - suspicion.added;
             let is_unanswered = due > DUE_PART && taken < due * ANSWER_PART;
-            let excess = suspicion.flow.excess() - self.noise.part.min(MAX_NOISE_PART);
+            let excess = excess(&suspicion.flow) - self.noise.part.min(MAX_NOISE_PART);
             if is_lost || is_unanswered && excess > EXCESS_PART {
                 return Some(carried);
             }

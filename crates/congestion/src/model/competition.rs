@@ -224,7 +224,7 @@ fn acked(bytes: u64, in_flight_before_bytes: u64, rtt_ns: u64) -> Acked {
 }
 
 /// Part of what was sent that did not arrive.
-pub(super) fn lost_part(long: &Interval) -> f64 {
+pub(crate) fn lost_part(long: &Interval) -> f64 {
     long.sent_bytes.saturating_sub(long.arrived_bytes) as f64 / long.sent_bytes.max(1) as f64
 }
 

@@ -24,6 +24,7 @@ use alloc::boxed::Box;
 use skyhaul_core::event::Phase;
 use skyhaul_core::{Instant, Interval, MS, Others, PathController, PathSample, SECOND};
 
+pub(crate) use competition::lost_part;
 use competition::{QueueCause, unusual_bytes};
 pub(crate) use delays::Delays;
 use estimate::Estimate;

@@ -62,13 +62,17 @@ fn a_hop_that_opens_first_fills_a_buffer_no_later() {
     }
 }
 
+/// A path whose first wire is of a local network with this round trip, s.
+fn local(rtt_s: f64) -> Plan {
+    let mut path = *plan(128e3, 10e6, 0.0).path();
+    path.wires[0].rtt_s = rtt_s;
+    Plan::new(path, segments(), fixed_pdus()).unwrap()
+}
+
 /// `n_rtt` of the appendix is 0, and the wire carries a segment after the other all the same.
 #[test]
 fn a_wire_that_takes_less_than_a_segment_in_a_round_trip_has_a_first_pause() {
-    let base = plan(128e3, 10e6, 0.0);
-    let mut path = *base.path();
-    path.wires[0].rtt_s = 500e-6;
-    let plan = Plan::new(path, segments(), fixed_pdus()).unwrap();
+    let plan = local(500e-6);
     // The 20th arrives after 16.6 ms; the hop is open after 0.5 s, and 19 segments leave then.
     let pause_s = plan.first_pause_s(20).unwrap();
     assert!((pause_s - 1.76).abs() < 0.01, "{pause_s}");
@@ -80,10 +84,7 @@ fn a_wire_that_takes_less_than_a_segment_in_a_round_trip_has_a_first_pause() {
 /// less: with 1 ms, too, 19 segments leave.
 #[test]
 fn a_window_that_the_wire_fills_grows_by_what_is_acknowledged() {
-    let base = plan(128e3, 10e6, 0.0);
-    let mut path = *base.path();
-    path.wires[0].rtt_s = 1e-3;
-    let plan = Plan::new(path, segments(), fixed_pdus()).unwrap();
+    let plan = local(1e-3);
     let pause_s = plan.first_pause_s(20).unwrap();
     assert!((pause_s - 1.76).abs() < 0.01, "{pause_s}");
 }

@@ -491,8 +491,8 @@ impl Rack {
         self.due = None;
         for (first, end) in asked.iter() {
             let from = self.segments.partition_point(|sent| sent.end <= first);
-            for at in from..self.segments.len() {
-                let sent = self.segments[at];
+            for index in from..self.segments.len() {
+                let sent = self.segments[index];
                 if sent.first >= end {
                     break;
                 }
