@@ -157,7 +157,7 @@ pub use link::Link;
 pub use policer::PolicerConfig;
 pub use presets::{PRESETS, preset};
 pub use queue::MAX_PACKETS;
-pub use signals::{Passing, SignalConfig, SignalMessage, Signals};
+pub use signals::{Passing, Quote, SignalConfig, SignalMessage, Signals};
 pub use skyhaul_xcp::Discipline;
 pub use stays::{Stay, Stays};
 pub use waits::WaitHistogram;

@@ -3,11 +3,11 @@
 mod common;
 
 use common::{Heard, Lone, PEER_INITIAL, PEER_PORT, PORT, plain, way};
-use skyhaul_core::{Connections, Ecn, Engine, NetworkFields, NullSink};
+use skyhaul_core::{Connections, Ecn, Engine, NetworkFields, NullSink, Stream};
 use skyhaul_tcp::scps::compress::{self, compress};
 use skyhaul_tcp::scps::{CAPABILITIES, Capabilities, SNACK, Scps, SnackOption, facility};
 use skyhaul_tcp::segment::{ExtraOptions, Options, Segment, flags};
-use skyhaul_tcp::{AckPolicy, Config, IcmpMessage, State};
+use skyhaul_tcp::{AckPolicy, Config, Endpoint, EndpointConfig, IcmpMessage, State};
 
 const FACILITIES: u8 = facility::SNACK | facility::COMPRESSION;
 const RTT_MS: u64 = 100;
@@ -51,17 +51,22 @@ fn say(lone: &mut Lone, number: u8, bits: u8, sequence: Option<u32>, acknowledge
 
 /// A peer opened a connection, and acknowledged our answer with a compressed header.
 fn accepted(config: &Config) -> Lone {
+    accepted_under(config).0
+}
+
+/// With the number that we announced.
+fn accepted_under(config: &Config) -> (Lone, u8) {
     let mut lone = Lone::new(config);
     lone.say(flags::SYN, 0, 0, offer(FACILITIES, THEIRS), b"");
     let answer = lone.one();
     assert_eq!(answer.protocol, 0, "a SYN goes as it is");
-    let offered = Capabilities::find(&answer.options.extra).map_or(0, |found| found.facilities);
-    assert_eq!(offered & FACILITIES, FACILITIES);
+    let offered = Capabilities::find(&answer.options.extra).expect("it offers SCPS-TP");
+    assert_eq!(offered.facilities & FACILITIES, FACILITIES);
     lone.wait_ms(RTT_MS);
     say(&mut lone, THEIRS, flags::ACK, None, 1, b"");
     lone.take();
     assert_eq!((lone.state(), lone.hear()), (State::Established, vec![]));
-    lone
+    (lone, offered.connection_id)
 }
 
 fn shapes(heard: &[Heard]) -> Vec<(u8, u8, usize, usize)> {
@@ -143,11 +148,11 @@ fn a_number_that_nobody_announced_is_counted_and_not_answered() {
 /// acknowledgement.
 #[test]
 fn a_router_s_word_about_a_compressed_packet_counts_where_it_returns_a_number_under_way() {
-    let mut lone = accepted(&speaking());
+    let (mut lone, ours) = accepted_under(&speaking());
     lone.write(2012);
     assert_eq!(lone.hear().len(), 2);
     let first = lone.initial.wrapping_add(1).to_be_bytes();
-    let [alone, behind] = [&[1, 2][..], &[1, 3, 0, 0, 0, 0, 0, 0]].map(|head| [head, &first].concat());
+    let [alone, behind] = [&[ours, 2][..], &[ours, 3, 0, 0, 0, 0, 0, 0]].map(|head| [head, &first].concat());
     let too_big = |lone: &mut Lone, quoted: &[u8]| {
         let message = IcmpMessage::PacketTooBig { mtu_bytes: 600 };
         lone.endpoint.handle_icmp(lone.now, way(), message, (compress::PROTOCOL, quoted), &mut NullSink);
@@ -157,8 +162,8 @@ fn a_router_s_word_about_a_compressed_packet_counts_where_it_returns_a_number_un
     let mut late = alone.clone();
     late[5] = late[5].wrapping_sub(1);
     let strange = [&[THEIRS], &alone[1..]].concat();
-    let without = [&[1, 1], &behind[2..]].concat();
-    for (n, quoted) in [&late[..], &strange, &without, &behind[..8], &[1, 0x82, 0x20, 0, 0], &[1], &[]]
+    let without = [&[ours, 1], &behind[2..]].concat();
+    for (n, quoted) in [&late[..], &strange, &without, &behind[..8], &[ours, 0x82, 0x20, 0, 0], &[ours], &[]]
         .into_iter()
         .enumerate()
     {
@@ -218,6 +223,33 @@ fn a_number_in_use_is_agreed_to_for_one_connection_alone() {
     lone.endpoint.release(lone.now, lone.id);
     lone.hear();
     assert_eq!(open(&mut lone, PEER_PORT + 2), facility::COMPRESSION, "the first one is gone");
+}
+
+/// Its peer remembers for minutes what a process that was killed had, and every process began with 1: none
+/// had compressed headers until then.
+#[test]
+fn a_process_behind_one_that_was_killed_announces_another_number() {
+    let mut receiver = Lone::new(&speaking());
+    let agreed = (0..20_u16).filter(|&process| {
+        let mut lone = Lone::new(&speaking());
+        lone.endpoint = Endpoint::new(EndpointConfig::default(), Stream::new(process.into(), "process"));
+        let port = Some(PEER_PORT + process);
+        lone.id = lone.endpoint.connect(lone.now, way(), PORT, port, speaking()).unwrap();
+        let syn = Segment {
+            source_port: PEER_PORT + process,
+            destination_port: PORT,
+            flags: flags::SYN,
+            options: lone.one().options,
+            ..Segment::default()
+        };
+        let mut bytes = Vec::new();
+        skyhaul_tcp::segment::encode(way().reversed(), &syn, &mut bytes);
+        receiver.endpoint.handle(receiver.now, way(), NetworkFields::default(), &bytes, &mut NullSink);
+        let answered = Capabilities::find(&receiver.one().options.extra).unwrap();
+        receiver.initial = 0;
+        answered.facilities & facility::COMPRESSION != 0
+    });
+    assert!(agreed.count() >= 18, "20 of 255 numbers: two alike are rare");
 }
 
 #[test]

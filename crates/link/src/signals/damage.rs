@@ -3,12 +3,11 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use bytes::Bytes;
 use skyhaul_core::Instant;
 use skyhaul_core::event::RouterSignal;
 
 use super::flow::has_number;
-use super::{Flow, Passing, SignalConfig, SignalMessage, message, quote};
+use super::{Flow, Passing, Quote, SignalConfig, SignalMessage, message};
 
 /// Destination of packets that came by the link.
 #[derive(Clone, Debug)]
@@ -16,7 +15,7 @@ struct Destination {
     seen_at: Instant,
     told_at: Option<Instant>,
     /// Beginning of the last packet.
-    quote: Bytes,
+    quote: Quote,
 }
 
 /// Average of a link, and the destinations of what came by it.
@@ -45,7 +44,7 @@ impl DamageWatch {
         let named =
             packet.and_then(|packet| Flow::of(packet).filter(|_| has_number(packet)).zip(Some(packet)));
         if let Some((flow, packet)) = named {
-            self.see(flow, now, quote(packet), config);
+            self.see(flow, now, Quote::of(packet), config);
         }
         if !self.is_damaging {
             return;
@@ -62,7 +61,7 @@ impl DamageWatch {
         }
     }
 
-    fn see(&mut self, flow: Flow, now: Instant, quote: Bytes, config: &SignalConfig) {
+    fn see(&mut self, flow: Flow, now: Instant, quote: Quote, config: &SignalConfig) {
         if let Some(destination) = self.destinations.get_mut(&flow) {
             (destination.seen_at, destination.quote) = (now, quote);
             return;

@@ -89,8 +89,10 @@ pub struct Passing {
     pub addresses: [IpAddr; 2],
     /// Its IP protocol.
     pub protocol: u8,
-    /// Its octets behind the IP header.
+    /// Its octets behind the IP header; of data that stands in it by description only the description.
     pub segment: Bytes,
+    /// How many octets those are on the wire.
+    pub segment_bytes: usize,
 }
 
 /// Message that a router sends.
@@ -108,18 +110,37 @@ pub struct SignalMessage {
     /// IP protocol of that packet.
     pub protocol: u8,
     /// Its beginning behind the IP header, which holds its whole transport header.
-    pub quote: Bytes,
+    pub quote: Quote,
+}
+
+/// Beginning of a packet as a message quotes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// It shares the octets of the packet.
+    shared: Bytes,
+    /// How many octets it has: more than are shared where data stands in the packet by description.
+    quoted_bytes: usize,
 }
 
 /// Octets of a packet that are quoted: the longest header of TCP has 60, the longest compressed one 66.
 const QUOTED_BYTES: usize = 68;
 
-/// Beginning of a packet as it is quoted. It shares the octets of the packet.
-fn quote(packet: &Passing) -> Bytes {
-    packet.segment.slice(..packet.segment.len().min(QUOTED_BYTES))
+impl Quote {
+    fn of(packet: &Passing) -> Self {
+        let quoted_bytes = packet.segment_bytes.min(QUOTED_BYTES);
+        let shared = packet.segment.slice(..packet.segment.len().min(quoted_bytes));
+        Self { shared, quoted_bytes }
+    }
+
+    /// Its octets: 0 for data by description, which nobody reads here.
+    pub fn octets(&self) -> Vec<u8> {
+        let mut octets = self.shared.to_vec();
+        octets.resize(self.quoted_bytes, 0);
+        octets
+    }
 }
 
-fn message(kind: RouterSignal, flow: &Flow, quote: Bytes) -> SignalMessage {
+fn message(kind: RouterSignal, flow: &Flow, quote: Quote) -> SignalMessage {
     let end = usize::from(kind == RouterSignal::CorruptionExperienced);
     SignalMessage {
         kind,

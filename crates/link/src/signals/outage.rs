@@ -3,12 +3,11 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use bytes::Bytes;
 use skyhaul_core::Instant;
 use skyhaul_core::event::RouterSignal;
 
 use super::flow::has_data;
-use super::{Flow, Passing, SignalConfig, SignalMessage, message, quote};
+use super::{Flow, Passing, Quote, SignalConfig, SignalMessage, message};
 use crate::Conditions;
 
 /// Source that was told.
@@ -16,7 +15,7 @@ use crate::Conditions;
 struct Told {
     at: Instant,
     /// Beginning of the first packet that it was told of. That was lost, so its number stays under way.
-    quote: Bytes,
+    quote: Quote,
 }
 
 /// State of a link as the router knows it.
@@ -87,9 +86,9 @@ impl OutageWatch {
             Some(told) => told.at = now,
             None if is_full => return,
             None => {
-                self.told.insert(flow, Told { at: now, quote: quote(packet) });
+                self.told.insert(flow, Told { at: now, quote: Quote::of(packet) });
             }
         }
-        out.push(message(RouterSignal::LinkOutage, &flow, quote(packet)));
+        out.push(message(RouterSignal::LinkOutage, &flow, Quote::of(packet)));
     }
 }

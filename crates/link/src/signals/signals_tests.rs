@@ -6,7 +6,7 @@ use skyhaul_core::event::RouterSignal;
 use skyhaul_core::packet::ip_protocol;
 use skyhaul_core::{Instant, MS, NullSink, Packet, PacketMeta, SECOND};
 
-use super::{Passing, SignalConfig, SignalMessage, Signals};
+use super::{Passing, QUOTED_BYTES, Quote, SignalConfig, SignalMessage, Signals};
 use crate::{DirectionConfig, Link, LinkConfig, Outage};
 
 const LINK: u32 = 3;
@@ -21,7 +21,19 @@ fn packet(ports: u8, data_bytes: usize) -> Passing {
     (header[1], header[12], header[13]) = (ports, 5 << 4, 0x10);
     let segment: Bytes = [&header[..], &std::vec![7; data_bytes]].concat().into();
     let addresses = [1, 2].map(|host| Ipv4Addr::new(10, 0, 0, host).into());
-    Passing { nodes: [1, 2], addresses, protocol: ip_protocol::TCP, segment }
+    Passing { nodes: [1, 2], addresses, protocol: ip_protocol::TCP, segment_bytes: segment.len(), segment }
+}
+
+/// What a router quotes of simulated data, which stands in a packet by description, has the length that it
+/// has on a wire: a capture, which needs the octets, changed what every message took of a link.
+#[test]
+fn a_quote_of_data_by_description_is_as_long_as_one_of_octets() {
+    let real = packet(5, 1000);
+    let described = Passing { segment: real.segment.slice(..28), ..real.clone() };
+    let [real, described] = [real, described].map(|packet| Quote::of(&packet).octets());
+    assert_eq!((real.len(), described.len()), (QUOTED_BYTES, QUOTED_BYTES));
+    assert_eq!(real[..28], described[..28]);
+    assert_eq!(Quote::of(&packet(5, 3)).octets().len(), 23);
 }
 
 /// Kinds and receivers.
@@ -67,12 +79,16 @@ fn all_flows_that_were_seen_lately_are_told_at_once_and_none_too_often() {
     assert_eq!(said(&mut out), [], "0.9 fell to 0.09 by the good one");
     signals.config.damage_weight = 0.3;
     signals.arrived(at_ms(2070), LINK, 30, Some(&packet(5, 500)), &mut out);
-    let quoted: Vec<u8> = out.iter().map(|message| message.quote[1]).collect();
+    let quoted: Vec<u8> = out.iter().map(|message| message.quote.octets()[1]).collect();
     assert_eq!(quoted, [5], "3 is gone for want of room, 4 is too old");
     out.clear();
     signals.arrived(at_ms(2119), LINK, 5, Some(&packet(5, 500)), &mut out);
     signals.arrived(at_ms(2119), LINK, 5, Some(&packet(6, 500)), &mut out);
-    assert_eq!(out.iter().map(|message| message.quote[1]).collect::<Vec<u8>>(), [6], "50 ms have not passed");
+    assert_eq!(
+        out.iter().map(|message| message.quote.octets()[1]).collect::<Vec<u8>>(),
+        [6],
+        "50 ms have not passed"
+    );
     signals.arrived(at_ms(2120), LINK, 5, Some(&packet(5, 500)), &mut out);
     assert_eq!(out.len(), 2);
 }

@@ -35,14 +35,17 @@ impl Form {
                 addresses: nodes.map(|node| address(node).ip()),
                 protocol: fields.protocol,
                 segment: packet.bytes.clone(),
+                segment_bytes: fields.whole_bytes(packet.bytes.len()),
             },
             Self::Packets(_) => {
                 let header = ip::parse(&packet.bytes).ok()?;
+                let segment = packet.bytes.slice(header.body);
                 Passing {
                     nodes,
                     addresses: [header.source, header.destination],
                     protocol: header.fields.protocol,
-                    segment: packet.bytes.slice(header.body),
+                    segment_bytes: segment.len(),
+                    segment,
                 }
             }
         })
@@ -58,7 +61,7 @@ impl Form {
         let (router, to) = (self.router(node, message.to_address)?, message.to_address);
         let [source, destination] = message.addresses;
         let about = (source, destination, message.protocol);
-        let body = icmp::signal(numbers, message.kind, [router, to], about, &message.quote);
+        let body = icmp::signal(numbers, message.kind, [router, to], about, &message.quote.octets());
         let protocol = Family::of(router).protocol();
         let meta = PacketMeta { from: node, to: message.to, ..PacketMeta::default() };
         Some(match self {

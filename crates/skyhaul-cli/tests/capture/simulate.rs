@@ -32,6 +32,20 @@ fn a_run_captured_twice_gives_equal_octets_and_the_results_of_one_without() {
     assert_eq!(first.out, without.out);
 }
 
+/// A router quotes packets in its messages, and a run that is captured has octets where another one has their
+/// description.
+#[test]
+fn a_capture_changes_no_result_where_routers_send_signals() {
+    let folder = tempfile::tempdir().unwrap();
+    let capture = folder.path().join("x.pcapng");
+    let scenario = format!("{}/../../papers/scps-tp/outage-ladder.toml", env!("CARGO_MANIFEST_DIR"));
+    let plain = ["simulate", &scenario, "--json"];
+    let captured = run(&[&plain[..], &["--capture", capture.to_str().unwrap()]].concat());
+    let without = run(&plain);
+    assert_eq!((captured.code, without.code), (Some(0), Some(0)), "{captured:?}");
+    assert_eq!(captured.out, without.out);
+}
+
 #[test]
 fn each_end_of_a_link_is_an_interface_and_drops_have_their_cause() {
     if is_missing() {

@@ -146,13 +146,14 @@ impl Endpoint {
         };
         let mut routes = routes::Table::default();
         routes.learn(&accept.routes, &accept);
+        let secrets = secrets::Secrets::new(&mut random);
         let family = Tcp {
             accept: Arc::new(accept),
             routes,
             ways: ways::Ways::default(),
-            secrets: secrets::Secrets::new(&mut random),
+            numbers: Numbers::new(secrets.compression_start()),
+            secrets,
             cookies: cookies::Cookies::default(),
-            numbers: Numbers::default(),
             count: 0,
             disowned: disowned::Disowned::default(),
             stats: EndpointStats::default(),

@@ -26,14 +26,13 @@ impl Secrets {
     pub(super) fn new(random: &mut Stream) -> Self {
         let mut key = || (random.next_u64(), random.next_u64());
         let (numbers, timestamps) = (key(), key());
-        // Made of those, so that everything else that is drawn stays what it was; no other hash has a text of
-        // this length.
-        let derive = |key: (u64, u64)| {
-            let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
-            hasher.write(b"cookies");
-            hasher.finish()
-        };
-        Self { numbers, timestamps, cookies: (derive(numbers), derive(timestamps)) }
+        let cookies = (derived(numbers, b"cookies"), derived(timestamps, b"cookies"));
+        Self { numbers, timestamps, cookies }
+    }
+
+    /// Number behind which those of compressed headers are given out.
+    pub(super) fn compression_start(&self) -> u8 {
+        derived(self.numbers, b"compression") as u8
     }
 
     /// The initial number rises with the clock for equal ends, and is anything for others [RFC 6528 3]; the
@@ -58,6 +57,14 @@ impl Secrets {
     pub(super) fn cookie(&self, names: Names, text: &[u8]) -> u32 {
         hash(self.cookies, names, both_ports(names), text)
     }
+}
+
+/// Bits made of a key, so that everything else that is drawn stays what it was. No other hash has a text of a
+/// `purpose`'s length.
+fn derived(key: (u64, u64), purpose: &[u8]) -> u64 {
+    let mut hasher = SipHasher24::new_with_keys(key.0, key.1);
+    hasher.write(purpose);
+    hasher.finish()
 }
 
 fn both_ports(names: Names) -> u32 {
