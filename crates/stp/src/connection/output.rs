@@ -50,7 +50,8 @@ impl Connection {
                     }
                     SenderAction::Segment(plan) => self.send_segment(&plan, situation, call, out),
                     SenderAction::MtuProbe(bytes) => {
-                        self.sender.send_mtu_probe(bytes, situation, self.blank(), call, out);
+                        let blank = self.blank();
+                        self.doubts.note_poll(self.sender.send_mtu_probe(bytes, situation, blank, call, out));
                     }
                     _ => self.sender.send_coded(self.blank(), call, out),
                 }

@@ -50,7 +50,7 @@ impl Sender {
     }
 
     /// Appends a probe, a packet of `bytes`, in a segment like `blank`: a POLL, and padding that takes the
-    /// place of a packet which the peer has.
+    /// place of a packet which the peer has. Result: its packet number field.
     pub(crate) fn send_mtu_probe(
         &mut self,
         bytes: u32,
@@ -58,7 +58,7 @@ impl Sender {
         blank: Segment<'static>,
         call: &mut Call<'_>,
         out: &mut Vec<u8>,
-    ) {
+    ) -> u32 {
         let start = out.len();
         let (order, next) = (self.activity.order, self.cache.next());
         let timestamp = self.polls.on_mtu_probe(call.now, order, next, bytes);
@@ -79,8 +79,9 @@ impl Sender {
         if let Some(mtu) = call.path.mtu_mut() {
             mtu.probe_sent(bytes);
         }
-        let (types, number) = (segment.type_bits(), u64::from(segment.number));
-        call.emit(Event::Sent { types, number, payload_bytes: 0, wire_bytes, repeat: None });
+        let (types, number24) = (segment.type_bits(), segment.number);
+        call.emit(Event::Sent { types, number: number24.into(), payload_bytes: 0, wire_bytes, repeat: None });
+        number24
     }
 
     /// Situation in which `data` is to leave, if it has more room than `situation` says: a packet that was

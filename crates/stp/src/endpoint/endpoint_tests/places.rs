@@ -1,6 +1,8 @@
 //! Places and memory: whoever proves nothing gives way to newcomers, and no peer takes what others need.
 
+use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::net::SocketAddr;
 
 use skyhaul_core::{
@@ -9,6 +11,7 @@ use skyhaul_core::{
 
 use super::bench::*;
 use super::cookies::{answer, proof};
+use super::path_mtu;
 use crate::segment::{Opening, Segment, encode};
 use crate::{EndpointConfig, State};
 
@@ -137,6 +140,33 @@ fn an_application_that_refuses_a_proven_peer_is_believed() {
     bench.run(RTT_NS);
     let busy = CloseReason::Reset(Some(ResetReason::Busy));
     assert!(bench.heard(Side::A, StreamEvent::Closed(Some(busy))), "{:?}", bench.states(id));
+}
+
+/// A probe of the path's MTU asks, too, and has another number than what is new: the RST that answered one was
+/// not believed, and its sender heard later that nobody knows the connection.
+#[test]
+fn an_application_that_refuses_is_believed_though_a_probe_of_the_mtu_asked_last() {
+    for config in path_mtu::senders() {
+        let mut transfer = path_mtu::Transfer::on(Bench::new(), &config, 1500, 4_000_000);
+        let bench = &mut transfer.bench;
+        let is_probed = Rc::new(Cell::new(false));
+        let probed = Rc::clone(&is_probed);
+        // Nothing of A's arrives behind its first probe.
+        bench.drop = alloc::boxed::Box::new(move |side, segment| {
+            let is_behind = side == Side::A && probed.get();
+            probed.set(probed.get() || segment.poll.is_some_and(|poll| poll.pads));
+            is_behind
+        });
+        while !is_probed.get() {
+            bench.run(MS);
+        }
+        bench.run(DELAY_NS);
+        bench.b.refuse(1);
+        bench.drop = alloc::boxed::Box::new(|_, _| false);
+        bench.run(2 * RTT_NS);
+        let busy = CloseReason::Reset(Some(ResetReason::Busy));
+        assert!(bench.heard(Side::A, StreamEvent::Closed(Some(busy))), "{:?}", bench.events);
+    }
 }
 
 #[test]
