@@ -113,9 +113,10 @@ fn a_peer_has_few_associations_and_the_one_least_used_gives_way_to_a_proven_one(
 
 /// An association rests for hours when its process has ended, and nobody tells the other end.
 #[test]
-fn the_twelfth_process_of_a_peer_is_heard_as_soon_as_the_first() {
+fn a_process_more_than_a_peer_may_have_is_heard_as_soon_as_the_first() {
+    const PROCESSES: usize = MAX_ASSOCIATIONS_PER_PEER + 4;
     let mut world = World::acquainted(Mode::Encrypted);
-    for process in 0..12 {
+    for process in 0..PROCESSES as u8 {
         world.pass(SECOND);
         world.ends[A].restart(true);
         world.collect();
@@ -129,7 +130,7 @@ fn the_twelfth_process_of_a_peer_is_heard_as_soon_as_the_first() {
         assert!(world.ends[B].associations.len() <= MAX_ASSOCIATIONS_PER_PEER);
         world.settle();
     }
-    assert_eq!(world.ends[B].delivered.len(), 12);
+    assert_eq!(world.ends[B].delivered.len(), PROCESSES);
 }
 
 #[test]

@@ -4,14 +4,12 @@
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 use std::rc::Rc;
 
-use skyhaul_core::host_number;
 use skyhaul_files::Event;
 use tokio::sync::Notify;
 
-use crate::places::MAX_SESSIONS;
+use crate::places::{MAX_SESSIONS, Party};
 
 /// Bytes of them at most, of all sessions. One alone needs half for the most files with the longest names.
 const BUDGET_BYTES: u64 = 128 << 20;
@@ -30,7 +28,7 @@ pub(crate) struct Listings {
 
 #[derive(Debug)]
 struct List {
-    host: u64,
+    party: Party,
     bytes: u64,
     /// Payload of the files that were stored.
     brought_bytes: u64,
@@ -46,11 +44,11 @@ pub(crate) struct Listing<'a> {
 }
 
 impl Listings {
-    /// List of a session with this peer.
-    pub(crate) fn begin(&self, peer: IpAddr) -> Listing<'_> {
+    /// List of a session of this party.
+    pub(crate) fn begin(&self, party: Party) -> Listing<'_> {
         let (key, leave) = (self.next.get(), Rc::new(Notify::new()));
         self.next.set(key + 1);
-        let list = List { host: host_number(peer), bytes: 0, brought_bytes: 0, leave: Rc::clone(&leave) };
+        let list = List { party, bytes: 0, brought_bytes: 0, leave: Rc::clone(&leave) };
         self.lists.borrow_mut().insert(key, list);
         Listing { all: self, key, leave }
     }
@@ -79,14 +77,14 @@ impl Listing<'_> {
     }
 }
 
-/// Session whose list is given up: that of which the address lists the most for each octet that the session
+/// Session whose list is given up: that of which the party lists the most for each octet that the session
 /// itself has brought. None has to go with no more than its share.
 fn who_gives_way(lists: &BTreeMap<u64, List>) -> Option<u64> {
-    let mut of_hosts = BTreeMap::new();
+    let mut of_parties = BTreeMap::new();
     for list in lists.values() {
-        *of_hosts.entry(list.host).or_insert(0) += list.bytes;
+        *of_parties.entry(list.party).or_insert(0) += list.bytes;
     }
-    let cost = |list: &List| (of_hosts[&list.host], list.brought_bytes + 1);
+    let cost = |list: &List| (of_parties[&list.party], list.brought_bytes + 1);
     let by_cost = |one: &List, other: &List| -> Ordering {
         let ((one_bytes, one_brought), (other_bytes, other_brought)) = (cost(one), cost(other));
         let products = [(one_bytes, other_brought), (other_bytes, one_brought)];
@@ -110,8 +108,8 @@ mod tests {
 
     use super::*;
 
-    fn address(last: u8) -> IpAddr {
-        IpAddr::from([192, 0, 2, last])
+    fn address(last: u8) -> Party {
+        Party::at([192, 0, 2, last].into())
     }
 
     fn has_to_go(listing: &Listing<'_>) -> bool {

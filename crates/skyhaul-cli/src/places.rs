@@ -7,18 +7,35 @@ use std::net::IpAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
+use skyhaul_association::PeerId;
 use skyhaul_core::{Instant, SECOND, host_number};
 use skyhaul_files::Event;
 use tokio::sync::Notify;
 
+/// Party whose transfers have bounds together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Party {
+    /// Host that an address is of, as its number: nothing else is known of who comes.
+    Host(u64),
+    /// Peer by its key, wherever it is: others share its address, as behind a router that translates them.
+    Peer(PeerId),
+}
+
+impl Party {
+    /// Host that has this address.
+    pub(crate) fn at(address: IpAddr) -> Self {
+        Self::Host(host_number(address))
+    }
+}
+
 /// Transfers at the same time.
 pub(crate) const MAX_PLACES: usize = 32;
-/// Of those, transfers from one address.
-const MAX_PLACES_OF_HOST: usize = MAX_PLACES / 2;
+/// Of those, transfers of one party.
+const MAX_PLACES_OF_PARTY: usize = MAX_PLACES / 2;
 /// Transfers that wait for a place because something of them is kept.
 const MAX_WAITING: usize = MAX_PLACES / 2;
-/// Of those, transfers from one address.
-const MAX_WAITING_OF_HOST: usize = MAX_WAITING / 2;
+/// Of those, transfers of one party.
+const MAX_WAITING_OF_PARTY: usize = MAX_WAITING / 2;
 /// Sessions without a place, of which nothing is to come, that wait for their senders' farewells.
 pub(crate) const MAX_FAREWELLS: usize = MAX_PLACES / 2;
 /// Sessions that are told that there is no room, where that is a record of the file protocol and takes time.
@@ -147,7 +164,7 @@ impl Progress {
 /// Session that has a place.
 #[derive(Debug)]
 struct Holder {
-    host: u64,
+    party: Party,
     progress: Rc<Progress>,
     leave: Rc<Notify>,
 }
@@ -159,15 +176,15 @@ pub(crate) struct Places {
     next: Cell<u64>,
     /// Sessions that began, whether they have a place or not, and when.
     begun: RefCell<Vec<(Rc<Progress>, Instant)>>,
-    /// Host of each transfer that waits.
-    waiting: RefCell<Vec<u64>>,
+    /// Party of each transfer that waits.
+    waiting: RefCell<Vec<Party>>,
     /// Those that wait for farewells, and those that are told that there is no room.
     farewells: Leaving,
     turned_away: Leaving,
 }
 
-/// Hosts of sessions without a place that are about to end, in the order in which that began.
-type Leaving = RefCell<Vec<(u64, Rc<Notify>)>>;
+/// Parties of sessions without a place that are about to end, in the order in which that began.
+type Leaving = RefCell<Vec<(Party, Rc<Notify>)>>;
 
 /// A session, until it is dropped.
 #[derive(Debug)]
@@ -195,7 +212,7 @@ pub(crate) struct Farewell<'a> {
 #[derive(Debug)]
 pub(crate) struct Turn<'a> {
     places: &'a Places,
-    host: u64,
+    party: Party,
 }
 
 impl Places {
@@ -205,52 +222,50 @@ impl Places {
         Begun { places: self, progress: Rc::clone(progress) }
     }
 
-    /// A place for a session with this peer; `None`: all are taken by transfers that make progress.
-    pub(crate) fn take(&self, peer: IpAddr, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
-        let host = host_number(peer);
-        if !self.is_free_for(host) {
+    /// A place for a session of this party; `None`: all are taken by transfers that make progress.
+    pub(crate) fn take(&self, party: Party, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
+        if !self.is_free_for(party) {
             let mut holders = self.holders.borrow_mut();
-            let is_host_full = count(&holders, host) >= MAX_PLACES_OF_HOST;
-            let key = who_gives_way(&holders, (host, is_host_full), now)?;
+            let is_party_full = count(&holders, party) >= MAX_PLACES_OF_PARTY;
+            let key = who_gives_way(&holders, (party, is_party_full), now)?;
             holders.remove(&key)?.leave.notify_one();
         }
-        Some(self.place(host, progress))
+        Some(self.place(party, progress))
     }
 
-    /// True if a session of this host takes a place from nobody.
-    fn is_free_for(&self, host: u64) -> bool {
+    /// True if a session of this party takes a place from nobody.
+    fn is_free_for(&self, party: Party) -> bool {
         let holders = self.holders.borrow();
-        holders.len() < MAX_PLACES && count(&holders, host) < MAX_PLACES_OF_HOST
+        holders.len() < MAX_PLACES && count(&holders, party) < MAX_PLACES_OF_PARTY
     }
 
-    fn place(&self, host: u64, progress: &Rc<Progress>) -> Place<'_> {
+    fn place(&self, party: Party, progress: &Rc<Progress>) -> Place<'_> {
         let (key, leave) = (self.next.get(), Rc::new(Notify::new()));
         self.next.set(key + 1);
         let (progress, leave_too) = (Rc::clone(progress), Rc::clone(&leave));
-        self.holders.borrow_mut().insert(key, Holder { host, progress, leave: leave_too });
+        self.holders.borrow_mut().insert(key, Holder { party, progress, leave: leave_too });
         Place { places: self, key, leave }
     }
 
-    /// A turn for a transfer from this peer; `None`: as many wait as may.
-    pub(crate) fn wait(&self, peer: IpAddr) -> Option<Turn<'_>> {
-        let host = host_number(peer);
+    /// A turn for a transfer of this party; `None`: as many wait as may.
+    pub(crate) fn wait(&self, party: Party) -> Option<Turn<'_>> {
         let mut waiting = self.waiting.borrow_mut();
-        let of_host = waiting.iter().filter(|&&other| other == host).count();
-        let may_wait = waiting.len() < MAX_WAITING && of_host < MAX_WAITING_OF_HOST;
+        let of_party = waiting.iter().filter(|&&other| other == party).count();
+        let may_wait = waiting.len() < MAX_WAITING && of_party < MAX_WAITING_OF_PARTY;
         may_wait.then(|| {
-            waiting.push(host);
-            Turn { places: self, host }
+            waiting.push(party);
+            Turn { places: self, party }
         })
     }
 
-    /// Room to wait for the farewell of this peer.
-    pub(crate) fn farewell(&self, peer: IpAddr) -> Farewell<'_> {
-        Farewell::begin(&self.farewells, MAX_FAREWELLS, peer)
+    /// Room to wait for a farewell of this party.
+    pub(crate) fn farewell(&self, party: Party) -> Farewell<'_> {
+        Farewell::begin(&self.farewells, MAX_FAREWELLS, party)
     }
 
-    /// Room to tell this peer that there is none for its transfer.
-    pub(crate) fn turned_away(&self, peer: IpAddr) -> Farewell<'_> {
-        Farewell::begin(&self.turned_away, MAX_TURNED_AWAY, peer)
+    /// Room to tell this party that there is none for its transfer.
+    pub(crate) fn turned_away(&self, party: Party) -> Farewell<'_> {
+        Farewell::begin(&self.turned_away, MAX_TURNED_AWAY, party)
     }
 
     /// True if a transfer is under way that has made progress for the last [`WAITED_NS`], and whose sender is
@@ -266,20 +281,24 @@ impl Places {
     }
 }
 
-fn count(holders: &BTreeMap<u64, Holder>, host: u64) -> usize {
-    holders.values().filter(|holder| holder.host == host).count()
+fn count(holders: &BTreeMap<u64, Holder>, party: Party) -> usize {
+    holders.values().filter(|holder| holder.party == party).count()
 }
 
-/// Session that gives way to one of `host`: to a host that has as many places as it may, one of its own. It
+/// Session that gives way to one of `party`: to a party that has as many places as it may, one of its own. It
 /// is one that makes no progress: first without an opening, the longest without progress among them. One that
-/// has brought nothing yet, from an address that has more places than this one, gives way at once: whoever
-/// opens the most is not served the most.
-fn who_gives_way(holders: &BTreeMap<u64, Holder>, (host, is_own): (u64, bool), now: Instant) -> Option<u64> {
-    let here = count(holders, host);
+/// has brought nothing yet, of a party that has more places than this one, gives way at once: whoever opens
+/// the most is not served the most.
+fn who_gives_way(
+    holders: &BTreeMap<u64, Holder>,
+    (party, is_own): (Party, bool),
+    now: Instant,
+) -> Option<u64> {
+    let here = count(holders, party);
     let is_greedy =
-        |holder: &Holder| !holder.progress.has_brought.get() && count(holders, holder.host) > here + 1;
+        |holder: &Holder| !holder.progress.has_brought.get() && count(holders, holder.party) > here + 1;
     let candidates = holders.iter().filter(|(_, holder)| {
-        (!is_own || holder.host == host) && (holder.progress.is_idle(now) || is_greedy(holder))
+        (!is_own || holder.party == party) && (holder.progress.is_idle(now) || is_greedy(holder))
     });
     let order = |holder: &Holder| (holder.progress.is_opened(), holder.progress.at.get());
     candidates.min_by_key(|(_, holder)| order(holder)).map(|(&key, _)| key)
@@ -295,23 +314,23 @@ impl Place<'_> {
 impl<'a> Turn<'a> {
     /// A place, once there is one that nobody has.
     pub(crate) async fn place(&self, progress: &Rc<Progress>) -> Place<'a> {
-        while !self.places.is_free_for(self.host) {
+        while !self.places.is_free_for(self.party) {
             tokio::time::sleep(LOOK_INTERVAL).await;
         }
-        self.places.place(self.host, progress)
+        self.places.place(self.party, progress)
     }
 }
 
 impl<'a> Farewell<'a> {
-    /// Where as many leave as may, the oldest of the host of which there are most gives way.
-    fn begin(leaving: &'a Leaving, most: usize, peer: IpAddr) -> Self {
-        let (host, leave) = (host_number(peer), Rc::new(Notify::new()));
-        let mut hosts = leaving.borrow_mut();
-        hosts.push((host, Rc::clone(&leave)));
-        if hosts.len() > most {
-            let of_host = |host: u64| hosts.iter().filter(|(other, _)| *other == host).count();
-            let at = (0..hosts.len()).rev().max_by_key(|&at| of_host(hosts[at].0));
-            hosts.remove(at.unwrap_or_default()).1.notify_one();
+    /// Where as many leave as may, the oldest of the party of which there are most gives way.
+    fn begin(leaving: &'a Leaving, most: usize, party: Party) -> Self {
+        let leave = Rc::new(Notify::new());
+        let mut parties = leaving.borrow_mut();
+        parties.push((party, Rc::clone(&leave)));
+        if parties.len() > most {
+            let of_party = |party: Party| parties.iter().filter(|(other, _)| *other == party).count();
+            let at = (0..parties.len()).rev().max_by_key(|&at| of_party(parties[at].0));
+            parties.remove(at.unwrap_or_default()).1.notify_one();
         }
         Self { leaving, leave }
     }
@@ -337,7 +356,7 @@ impl Drop for Begun<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         let mut waiting = self.places.waiting.borrow_mut();
-        if let Some(at) = waiting.iter().position(|&host| host == self.host) {
+        if let Some(at) = waiting.iter().position(|&party| party == self.party) {
             waiting.swap_remove(at);
         }
     }

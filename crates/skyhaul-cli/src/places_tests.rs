@@ -4,8 +4,8 @@ fn at(ms: u64) -> Instant {
     Instant::from_ns(ms * SECOND / 1000)
 }
 
-fn address(last: u8) -> IpAddr {
-    IpAddr::from([192, 0, 2, last])
+fn address(last: u8) -> Party {
+    Party::at(IpAddr::from([192, 0, 2, last]))
 }
 
 /// Progress of a session that began then; opened, if it has opened.

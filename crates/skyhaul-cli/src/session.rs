@@ -21,7 +21,7 @@ use crate::fast_open::FastOpenResult;
 use crate::file_lines::{brief, brief_object};
 use crate::known::KnownFiles;
 use crate::losers::failed_files;
-use crate::places::{Farewell, OPENING_LIMIT_NS, Progress};
+use crate::places::{Farewell, OPENING_LIMIT_NS, Party, Progress};
 use crate::progress::TICK;
 use crate::protection::Protection;
 use crate::receive::Room;
@@ -97,7 +97,8 @@ async fn converse<E: TransportEnd>(
     let mut started_at = None;
     let mut arrived_at = None;
     let known = KnownFiles::default();
-    let (progress, listing) = (Progress::new(clock.now()), room.listings.begin(peer.ip()));
+    let party = room.endpoint.party(&monitor, peer);
+    let (progress, listing) = (Progress::new(clock.now()), room.listings.begin(party));
     let _begun = room.places.begin(&progress, clock.now());
     let has_refused = HasRefused::default();
     let observer = |event: &Event<'_>| {
@@ -126,7 +127,7 @@ async fn converse<E: TransportEnd>(
         tokio::select! {
             biased; // what is here already counts before a place is asked for
             received = receiving => Ok(received),
-            cut = keep_place(room, (&monitor, clock), &progress, (&known, peer), &is_waiting) => Err(cut),
+            cut = keep_place(room, (&monitor, clock), &progress, (&known, party), &is_waiting) => Err(cut),
             () = listing.has_to_go() => Err(Cut::NoMemory),
             () = room.endpoint.dismissed(name) => Err(Cut::Dismissed),
             _ = stop.wait_for(|&stop| stop) => Err(Cut::Stop),
@@ -136,7 +137,7 @@ async fn converse<E: TransportEnd>(
     // Another one is told that there is no room, and asks again: so nothing of it may be kept.
     let is_for_room = |&cut: &Cut| !matches!(cut, Cut::Stop | Cut::Dismissed) && !known.is_any_kept();
     if received.as_ref().is_err_and(is_for_room) {
-        turn_away(room, peer, &mut *reader, &mut *writer).await;
+        turn_away(room, party, &mut *reader, &mut *writer).await;
     }
     if known.started_at().is_none() {
         room.strangers.no_transfer();
@@ -216,13 +217,13 @@ fn tell<E: TransportEnd>(
 /// Breaks a session off of which nothing is kept, and tells its sender that there is no room.
 async fn turn_away<E: TransportEnd>(
     room: &Room<E>,
-    peer: SocketAddr,
+    party: Party,
     reader: &mut OwnedReadHalf<E::Protocol>,
     writer: &mut OwnedWriteHalf<E::Protocol>,
 ) {
     let monitor = writer.monitor();
     if !E::TELLS_BUSY {
-        let leaving = room.places.turned_away(peer.ip());
+        let leaving = room.places.turned_away(party);
         let told = tokio::time::timeout(BUSY_PATIENCE, skyhaul_files::turn_away(reader, writer));
         tokio::select! {
             _ = told => {}
@@ -250,14 +251,14 @@ async fn keep_place<E: TransportEnd>(
     room: &Room<E>,
     (monitor, clock): (&Monitor<E::Protocol>, Clock),
     progress: &Rc<Progress>,
-    (known, peer): (&KnownFiles, SocketAddr),
+    (known, party): (&KnownFiles, Party),
     is_waiting: &Cell<bool>,
 ) -> Cut {
     if !monitor.proven().await {
         return std::future::pending().await; // the stream has ended: the session finds out
     }
     let idle = || idle::<E>(progress, (monitor, clock), room.give_up_ns);
-    let mut place = room.places.take(peer.ip(), progress, clock.now());
+    let mut place = room.places.take(party, progress, clock.now());
     loop {
         if let Some(place) = place {
             tokio::select! {
@@ -267,11 +268,11 @@ async fn keep_place<E: TransportEnd>(
         }
         // Small files are here before the proof: told "no room", the sender would send them again.
         if known.is_all_here() {
-            let farewell = room.places.farewell(peer.ip());
+            let farewell = room.places.farewell(party);
             until_others_wait(&farewell, known, FAREWELL_PATIENCE).await;
             return Cut::NoPlace;
         }
-        let Some(turn) = known.is_any_kept().then(|| room.places.wait(peer.ip())).flatten() else {
+        let Some(turn) = known.is_any_kept().then(|| room.places.wait(party)).flatten() else {
             return Cut::NoPlace;
         };
         is_waiting.set(true);
@@ -374,8 +375,8 @@ mod tests {
     use super::*;
     use crate::places::{MAX_FAREWELLS, Places};
 
-    fn address(last: u8) -> std::net::IpAddr {
-        [192, 0, 2, last].into()
+    fn address(last: u8) -> Party {
+        Party::at([192, 0, 2, last].into())
     }
 
     /// A file whose result waits for the disk, and its report.

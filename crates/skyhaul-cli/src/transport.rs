@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::pending;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -14,6 +14,7 @@ use crate::errors::ErrorCode;
 use crate::failure::Failure;
 use crate::over_tun::TcpChoice;
 use crate::parameters::CommonArgs;
+use crate::places::Party;
 use crate::protection::Protection;
 use crate::routes::rate_to;
 use crate::scps::{ScpsArgs, ScpsResult};
@@ -180,6 +181,11 @@ pub(crate) trait TransportEnd {
 
     /// Protection of a connection, and who is at its other end.
     fn protection(&self, monitor: &Monitor<Self::Protocol>) -> (Protection, Option<Self::PeerName>);
+
+    /// Party that is at the other end of a connection, whose address this is.
+    fn party(&self, _: &Monitor<Self::Protocol>, address: SocketAddr) -> Party {
+        Party::at(address.ip())
+    }
 
     /// Waits until this peer is not to be heard any more.
     async fn dismissed(&self, peer: Option<Self::PeerName>);

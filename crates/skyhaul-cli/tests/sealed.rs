@@ -133,6 +133,37 @@ fn files_go_sealed_to_a_peer_by_its_name() {
     }
 }
 
+/// Eight processes of a peer had associations at a time: a ninth broke off a transfer under way, whose sender
+/// was told that nobody knows the connection. And places were an address's, whoever is behind it.
+#[test]
+fn sixteen_processes_of_a_peer_send_side_by_side_and_leave_room_for_another_peer_of_their_address() {
+    let (ship, ground) = pair();
+    let moon = Machine::new("moon");
+    moon.knows(&ground, "ground", &[]);
+    ground.knows(&moon, "moon", &["--allow"]);
+    let address = address();
+    let (_receiver, said) = ground.receiver(&address, &[]);
+    assert!(said.ends_with("sealed, from 2 peers with leave to send them\n"), "{said}");
+    let (data, to) = (noise(120_000), format!("ground@{address}"));
+    let send = |machine: &Machine, name: &str, more: &[&str]| {
+        file(machine.0.path(), name, &data);
+        let mut command = machine.command(&[&["send", name, &to, "--json", "--no-memory"], more].concat());
+        Kept::new(command.spawn().unwrap())
+    };
+    // 120 kB at 100 kbit/s take 10 s.
+    let many: Vec<String> = (0..16).map(|number| format!("slow{number}")).collect();
+    let senders: Vec<Kept> = many.iter().map(|name| send(&moon, name, &["--rate", "100k"])).collect();
+    std::thread::sleep(Duration::from_secs(3));
+    let other: Said = send(&ship, "other", &["--rate", "1M"]).wait_with_output().into();
+    assert!(other.code == Some(0) && !other.err.contains("has no room"), "{other:?}");
+    for sender in senders {
+        let sent: Said = sender.wait_with_output().into();
+        assert!(sent.code == Some(0) && !sent.err.contains("has no room"), "{sent:?}");
+    }
+    let names = many.iter().map(String::as_str).chain(["other"]);
+    assert!(names.into_iter().all(|name| content(&ground.place("inbox").join(name)) == data));
+}
+
 #[test]
 fn the_address_of_a_peer_may_be_known() {
     let (ship, ground) = (Machine::new("ship"), Machine::new("ground"));

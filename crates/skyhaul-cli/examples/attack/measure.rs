@@ -12,8 +12,12 @@ use crate::machines::Machines;
 use crate::receiver::{Reading, Receiver};
 use crate::relay::Relay;
 
-/// The honest transfer is under way by then, and an attack that comes first has begun.
+/// An attack that comes first has begun by then; of others the honest transfer is that far ahead, and at
+/// least has its place ([`UNDER_WAY_PATIENCE`]).
 const HEAD_START: Duration = Duration::from_secs(1);
+/// Time within which the honest transfer has brought something: over geo the opening takes two round trips of
+/// half a second where no token is held.
+const UNDER_WAY_PATIENCE: Duration = Duration::from_secs(10);
 /// Time that an attack has until the newcomer comes, whatever has become of it.
 const STANDING_PATIENCE: Duration = Duration::from_secs(12);
 /// Time that `receive --once` has to end after its transfer.
@@ -122,11 +126,15 @@ fn turn(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Turn> {
             std::thread::sleep(HEAD_START);
         }
         let transfer = Transfer::start(binary, sources.path(), way(to), plan.bytes, plan.rate_bps)?;
-        let attacker = first.or_else(|| {
+        let mut attacker = first;
+        if attacker.is_none() {
             std::thread::sleep(HEAD_START);
+            if !receiver.holds_a_part(UNDER_WAY_PATIENCE) {
+                return Err(io::Error::other("the honest transfer does not come under way"));
+            }
             begun = Instant::now();
-            begin(false)
-        });
+            attacker = begin(false);
+        }
         // The emulated link has one sender: a newcomer goes past it.
         let newcomer = (!scene.is_once).then(|| (sources.path(), way(receiver.address)));
         let done = beside(plan, &field, &mut receiver, transfer, newcomer, begun);

@@ -2,7 +2,7 @@
 
 use std::io::{self, PipeReader, PipeWriter, Read, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,6 +106,26 @@ impl Receiver {
             std::thread::sleep(Duration::from_millis(5));
         }
         Ok(())
+    }
+
+    /// True as soon as it holds some of a file that is not whole yet, within this time.
+    pub(crate) fn holds_a_part(&mut self, patience: Duration) -> bool {
+        let (begun, inside) = (Instant::now(), self.folder.path().join(""));
+        let is_part = |open: PathBuf| {
+            let is_inside = std::fs::read_link(&open).is_ok_and(|path| path.starts_with(&inside));
+            is_inside && std::fs::metadata(&open).is_ok_and(|file| file.is_file() && file.len() > 0)
+        };
+        let Ok(id) = self.process.child().map(|child| child.id()) else { return false };
+        loop {
+            let open = std::fs::read_dir(format!("/proc/{id}/fd")).into_iter().flatten().flatten();
+            if open.map(|entry| entry.path()).any(is_part) {
+                return true;
+            }
+            if begun.elapsed() >= patience {
+                return false;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// What it took until now, or `last` if it has ended.

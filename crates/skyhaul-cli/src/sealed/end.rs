@@ -16,6 +16,7 @@ use super::Keys;
 use super::bookkeeper::Bookkeeper;
 use crate::errors::ErrorCode;
 use crate::failure::Failure;
+use crate::places::Party;
 use crate::protection::Protection;
 use crate::transport::TransportEnd;
 
@@ -96,6 +97,11 @@ impl TransportEnd for SealedEnd {
             // Of a connection that is gone, at an end that hears peers alone.
             (None, None) => (Protection::wanted(Mode::Encrypted, None), None),
         }
+    }
+
+    fn party(&self, monitor: &Monitor<SealedStp>, address: SocketAddr) -> Party {
+        let seal = monitor.id().and_then(|id| self.endpoint.seal_of(id));
+        seal.map_or_else(|| Party::at(address.ip()), |seal| Party::Peer(seal.peer))
     }
 
     async fn dismissed(&self, peer: Option<PeerId>) {
