@@ -33,7 +33,8 @@ use crate::wish::Wish;
 use crate::{Index, MAX_INDEX, Secret};
 
 /// Associations of a peer: one for each of its processes, more than a receiver of files has transfers of one
-/// peer under way or waiting. A further one that is fresh or proven closes the one that was used least lately.
+/// peer under way or waiting. A further one that is fresh or proven closes the one that was used least
+/// lately.
 pub const MAX_ASSOCIATIONS_PER_PEER: usize = 32;
 
 /// Events that wait for [`Associations::poll_event`].

@@ -142,8 +142,8 @@ fn an_application_that_refuses_a_proven_peer_is_believed() {
     assert!(bench.heard(Side::A, StreamEvent::Closed(Some(busy))), "{:?}", bench.states(id));
 }
 
-/// A probe of the path's MTU asks, too, and has another number than what is new: the RST that answered one was
-/// not believed, and its sender heard later that nobody knows the connection.
+/// A probe of the path's MTU asks, too, and has another number than what is new: the RST that answered one
+/// was not believed, and its sender heard later that nobody knows the connection.
 #[test]
 fn an_application_that_refuses_is_believed_though_a_probe_of_the_mtu_asked_last() {
     for config in path_mtu::senders() {
