@@ -50,7 +50,7 @@ impl Sender {
         let news = self.take_sack(segment, call);
         self.take_echo(segment, acknowledgement, call);
         let found = match self.agreed.snack() {
-            Some(terms) => self.take_snacks(terms, acknowledgement, segment, call.now),
+            Some(terms) => self.take_snacks(terms, acknowledgement, segment, call),
             None => self.find_lost(acknowledgement.max(una), call.now),
         };
         self.resolve_mtu_probe(acknowledgement, call);

@@ -25,6 +25,7 @@ mod sampling;
 mod scoreboard;
 mod snack;
 mod space;
+mod suspects;
 mod tail_probe;
 mod time_of_sending;
 mod timer;

@@ -223,6 +223,11 @@ impl MtuSearch {
         self.excused.is_some()
     }
 
+    /// True while a probe is under way, or a lost one is repaired.
+    pub(super) fn is_trying(&self) -> bool {
+        self.probe.is_some() || self.excuses()
+    }
+
     /// No probe is lost alone: it is repaired, or something else is lost, too.
     pub(super) fn excuse_nothing(&mut self) {
         self.excused = None;
@@ -314,7 +319,7 @@ impl Sender {
     }
 
     /// True if losses are no reason to slow down: they are damage, or nobody controls the window.
-    fn cuts_nothing(&self) -> bool {
+    pub(super) fn cuts_nothing(&self) -> bool {
         let controller = self.config.controller(self.agreed.scps.is_some());
         !is_congestion(self.verdicts.assumed()) || *controller == ControllerKind::Off
     }

@@ -10,6 +10,7 @@ use skyhaul_core::{Instant, RangeSet};
 
 use super::Scoreboard;
 use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::suspects::{Doubt, Settled, Suspects};
 use crate::sequence::{TimestampClock, is_earlier};
 
 /// Bound of segments remembered; beyond, the last one stands for those that follow it.
@@ -52,6 +53,8 @@ pub(super) struct Situation {
     pub(super) srtt_ns: u64,
     /// Fast recovery goes on, or that of a timeout.
     pub(super) in_recovery: bool,
+    /// What is asked for may have been overtaken alone: it is no loss before it had the time to come.
+    pub(super) doubts_requests: bool,
 }
 
 /// Losses that an acknowledgement or a timer has shown.
@@ -128,6 +131,8 @@ pub(super) struct Rack {
     repairs_to: u64,
     /// Asked for after its last copy had the time to arrive, and too soon to go again.
     asked: RangeSet,
+    /// Asked for once, and perhaps overtaken alone.
+    suspects: Suspects,
 }
 
 impl Rack {
@@ -150,6 +155,7 @@ impl Rack {
             timed_out_to: 0,
             repairs_to: 0,
             asked: RangeSet::new(),
+            suspects: Suspects::default(),
         }
     }
 
@@ -160,7 +166,7 @@ impl Rack {
 
     /// Moment at which the reordering timer runs out, if it runs.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.due
+        self.due.into_iter().chain(self.suspects.due()).min()
     }
 
     /// True if the first that is lost goes at once, whatever the window.
@@ -302,6 +308,7 @@ impl Rack {
     /// Everything below `una` is given up.
     pub(super) fn forget_below(&mut self, una: u64) {
         self.lose_nothing_below(una);
+        self.suspects.forget_below(una);
         self.forget_until(una, |_, _| ());
     }
 
@@ -403,7 +410,11 @@ impl Rack {
         if !self.reordering_seen && is_clear {
             return 0;
         }
-        (self.window.mult * self.min_rtt_ns.unwrap_or(0) / 4).min(situation.srtt_ns)
+        self.full_reo_wnd_ns(situation.srtt_ns)
+    }
+
+    fn full_reo_wnd_ns(&self, srtt_ns: u64) -> u64 {
+        (self.window.mult * self.min_rtt_ns.unwrap_or(0) / 4).min(srtt_ns)
     }
 
     /// Finds what is lost, and sets the timer for what may be [RFC 8985 6.2, step 5].
@@ -465,8 +476,16 @@ impl Rack {
             self.sacked_segments -= u64::from(core::mem::take(&mut self.segments[at].is_delivered));
             let part = Sent { first: sent.first.max(first), end: sent.end.min(end), ..sent };
             let may_at = sent.sent_at.after(bar_ns);
-            if !sent.is_repeat || may_at <= situation.now {
+            if sent.is_repeat && may_at <= situation.now {
                 self.lose(&part, board, situation.una, &mut found);
+            } else if !sent.is_repeat {
+                let mut loss = Found::default();
+                self.lose(&part, board, situation.una, &mut loss);
+                if loss.bytes > 0 && situation.doubts_requests {
+                    self.timed_out_to = 0;
+                    loss = self.suspects.add((part.first, part.end), loss, situation.now);
+                }
+                found.add(loss);
             } else if self.min_rtt_ns.is_some_and(|min_ns| sent.sent_at.after(min_ns) <= situation.now) {
                 self.asked.insert_range(part.first, part.end);
                 self.due = Some(self.due.map_or(may_at, |due| due.min(may_at)));
@@ -511,6 +530,30 @@ impl Rack {
         all
     }
 
+    /// Decides on what was asked for and may have been overtaken alone. The time that it has to come is the
+    /// reordering window, which grows with each error, once a round trip [RFC 8985 6.2, step 4]. No repeat
+    /// is answered within `rtt_min_ns`.
+    pub(super) fn settle(
+        &mut self,
+        rtt_min_ns: Option<u64>,
+        board: &Scoreboard,
+        situation: &Situation,
+    ) -> Settled {
+        if self.suspects.is_empty() {
+            return Settled::default();
+        }
+        let &Situation { now, una, srtt_ns, .. } = situation;
+        self.window.dsack_round = self.window.dsack_round.filter(|&round| una < round);
+        let patience_ns = if self.reordering_seen { self.full_reo_wnd_ns(srtt_ns) } else { 0 };
+        let rtt_min_ns = rtt_min_ns.into_iter().chain(self.min_rtt_ns).min().unwrap_or(0);
+        let settled = self.suspects.settle(board, &Doubt { now, una, patience_ns, rtt_min_ns });
+        self.reordering_seen |= settled.is_overtaken;
+        if settled.has_erred {
+            self.on_duplicate_reported(self.segments.back().map_or(una, |last| last.end));
+        }
+        settled
+    }
+
     /// True if something was asked for too soon.
     pub(super) fn has_early_requests(&self) -> bool {
         !self.asked.is_empty()
@@ -548,6 +591,7 @@ impl Rack {
         }
         (self.timed_out_to, self.is_due, self.due) = (max, true, None);
         self.asked = RangeSet::new();
+        self.suspects.clear();
         self.put_in_order();
         found
     }
@@ -568,6 +612,7 @@ impl Rack {
         }
         (self.timed_out_to, self.is_due, self.due) = (0, true, None);
         self.asked = RangeSet::new();
+        self.suspects.clear();
         self.put_in_order();
     }
 
@@ -585,6 +630,7 @@ impl Rack {
     /// Nothing was lost after all [RFC 4015]: what is missing may be under way.
     pub(super) fn forgive(&mut self) {
         (self.lost, self.lost_bytes) = (RangeSet::new(), 0);
+        self.suspects.take_back();
         self.put_in_order();
     }
 
@@ -592,6 +638,11 @@ impl Rack {
     pub(super) fn clear(&mut self) {
         let Self { next_serial, min_rtt_ns, fack, reordering_seen, window, .. } = *self;
         *self = Self { next_serial, min_rtt_ns, fack, reordering_seen, window, ..Self::new() };
+    }
+
+    /// What a repair began for was no loss.
+    pub(super) fn take_back(&mut self) {
+        self.suspects.take_back();
     }
 
     /// Panics where its parts disagree, in debug builds.

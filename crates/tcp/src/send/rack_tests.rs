@@ -153,7 +153,7 @@ proptest! {
                     }
                 }
                 _ if at == 0 && una < max => {
-                    let situation = Situation { now, una: una as u64, srtt_ns: SRTT_NS, in_recovery };
+                    let situation = Situation { now, una: una as u64, srtt_ns: SRTT_NS, in_recovery, doubts_requests: false };
                     rack.on_timeout(&board, max as u64, Late::All, &situation);
                     plain.time_out(now_ns, in_recovery);
                 }
@@ -161,7 +161,7 @@ proptest! {
             }
             let (now, una) = (Instant::from_ns(now_ns), plain.una as u64);
             let due_ns = plain.detect(now_ns, in_recovery);
-            rack.detect(&board, &Situation { now, una, srtt_ns: SRTT_NS, in_recovery });
+            rack.detect(&board, &Situation { now, una, srtt_ns: SRTT_NS, in_recovery, doubts_requests: false });
             prop_assert_eq!(lost(&rack), plain.lost());
             prop_assert_eq!(rack.due().map(Instant::as_ns), due_ns);
             rack.check_invariants(&board, una, plain.segments.len() as u64);
@@ -171,7 +171,13 @@ proptest! {
     #[test]
     fn a_repeat_cut_otherwise_is_remembered_piece_by_piece(cuts in proptest::collection::vec(1u64..100, 1..9)) {
         let (mut rack, board) = (Rack::new(), Scoreboard::default());
-        let situation = |ns| Situation { now: Instant::from_ns(ns), una: 0, srtt_ns: 1, in_recovery: false };
+        let situation = |ns| Situation {
+            now: Instant::from_ns(ns),
+            una: 0,
+            srtt_ns: 1,
+            in_recovery: false,
+            doubts_requests: false,
+        };
         rack.on_sent(Instant::ZERO, (0, 60), false);
         rack.on_sent(Instant::ZERO, (60, 100), false);
         rack.on_timeout(&board, 100, Late::All, &situation(10));

@@ -20,6 +20,8 @@ struct Repair {
     restarted: bool,
     /// With SACK: how the window shrinks, if not at once.
     reduction: Option<Reduction>,
+    /// All that it began for may have been overtaken alone.
+    is_doubtful: bool,
 }
 
 /// Signs of losses, and the repair of what they showed.
@@ -130,9 +132,22 @@ impl LossRecovery {
             rescued_to: max,
             restarted: false,
             reduction: None,
+            is_doubtful: false,
         });
         self.recovered_to = max;
         self.told_event = true;
+    }
+
+    /// All that this repair is for may have been overtaken alone, or (`false`) something of it was lost.
+    pub(super) fn set_doubtful(&mut self, is_doubtful: bool) {
+        if let Some(repair) = self.repair.as_mut() {
+            repair.is_doubtful = is_doubtful;
+        }
+    }
+
+    /// True if all that the running repair is for may have been overtaken alone.
+    pub(super) fn is_doubtful(&self) -> bool {
+        self.repair.is_some_and(|repair| repair.is_doubtful)
     }
 
     /// The window shrinks during this repair, not at once.

@@ -1,10 +1,12 @@
 //! Negative acknowledgements, as the sender takes them [SCPS-TP 3.3.2]: what is asked for goes again at once,
 //! and no segment twice within a smoothed round trip, unless each request is to count.
 
+use skyhaul_congestion::Signal;
 use skyhaul_core::Instant;
 
 use super::Sender;
 use super::rack::Found;
+use crate::call::Call;
 use crate::scps::{self, Damage, Said, SnackTerms};
 use crate::segment::Segment;
 
@@ -16,9 +18,9 @@ impl Sender {
         terms: SnackTerms,
         acknowledgement: u64,
         segment: &Segment<'_>,
-        now: Instant,
+        call: &mut Call<'_>,
     ) -> Found {
-        let mut all = Found::default();
+        let (now, mut all) = (call.now, Found::default());
         if acknowledgement < self.waited_for() {
             return all;
         }
@@ -40,7 +42,35 @@ impl Sender {
             let waits = (limits.1, self.timer.ack_wait_ns());
             all.add(rack.on_request_due(waits, &self.board, &situation));
         }
+        all.add(self.settle_requests(una, call));
         all
+    }
+
+    /// True if what is asked for may have been overtaken alone, and the controller would slow down for it. A
+    /// probe of the path's MTU has its own judgement.
+    pub(super) fn doubts_requests(&self) -> bool {
+        self.agreed.snack().is_some() && !self.cuts_nothing() && !self.mtu_search.is_trying()
+    }
+
+    /// Losses among what was asked for and may have been overtaken alone, with everything below `una`
+    /// acknowledged. Where a repair began for nothing else, all goes on as before [RFC 4015 3].
+    pub(super) fn settle_requests(&mut self, una: u64, call: &mut Call<'_>) -> Found {
+        let situation = self.situation(una, call.now);
+        let rtt = self.timer.rtt();
+        let rtt_min_ns = rtt.is_known().then(|| rtt.min_ns());
+        let Some(rack) = self.rack.as_mut() else { return Found::default() };
+        let settled = rack.settle(rtt_min_ns, &self.board, &situation);
+        if settled.is_confirmed {
+            self.recovery.set_doubtful(false);
+        }
+        if settled.has_erred && !settled.is_open && self.recovery.is_doubtful() {
+            rack.take_back();
+            call.stats.spurious_repairs += 1;
+            self.recovery.take_doubt();
+            self.recovery.undo(self.space.una());
+            self.controller.on_signal(call.now, Signal::Spurious);
+        }
+        settled.found
     }
 
     /// What was asked for too soon may go again.

@@ -39,7 +39,9 @@ impl Sender {
     pub(crate) fn on_reordering_timeout(&mut self, call: &mut Call<'_>) {
         let una = self.space.una();
         let found = if self.agreed.snack().is_some() {
-            self.take_due_requests(call.now)
+            let mut found = self.take_due_requests(call.now);
+            found.add(self.settle_requests(una, call));
+            found
         } else {
             self.find_lost(una, call.now)
         };
@@ -137,7 +139,13 @@ impl Sender {
     }
 
     pub(super) fn situation(&self, una: u64, now: Instant) -> Situation {
-        Situation { now, una, srtt_ns: self.timer.rtt().smoothed_ns(), in_recovery: self.in_recovery() }
+        Situation {
+            now,
+            una,
+            srtt_ns: self.timer.rtt().smoothed_ns(),
+            in_recovery: self.in_recovery(),
+            doubts_requests: self.doubts_requests(),
+        }
     }
 
     /// What was found lost calls for a repair, or belongs to one. After a timeout, that is what goes again
@@ -150,8 +158,15 @@ impl Sender {
         // What is asked for again after a timeout that nothing has answered belongs to it [RFC 5681 3.1].
         let is_of_timeout = self.agreed.snack().is_some() && self.timer.timeouts() > 0;
         let begins = !is_repairing && !is_of_timeout && (found.has_repeat || !self.in_recovery());
+        if begins && self.space.outstanding() == 0 {
+            return self.answer_repaired(found.bytes, call);
+        }
         if begins || (is_repairing && self.is_new_event(&found)) {
-            return self.begin_repair(found.bytes, call);
+            self.begin_repair(found.bytes, call);
+            return self.recovery.set_doubtful(!found.has_repeat);
+        }
+        if found.has_repeat {
+            self.recovery.set_doubtful(false);
         }
         if self.sampling.is_on() && !self.mtu_search.excuses() {
             self.tell_further(found.bytes, call);
@@ -186,14 +201,19 @@ impl Sender {
         let shows_loss = self.tail_probe.on_acknowledged(call.now, &answer);
         // Without blocks none tells that it came twice.
         if shows_loss && !self.in_recovery() && self.agreed.sack {
-            let verdict = self.judge_loss(LossSign::Duplicates, call);
-            let in_flight_bytes = self.flight_bytes() + self.mss_bytes;
-            self.recovery.on_event_told();
-            let (bytes, packets, begins_event) = (self.mss_bytes, 1, true);
-            let verdict = super::losses::told(verdict);
-            let lost = Lost { bytes, packets, begins_event, in_flight_bytes, verdict };
-            self.controller.on_lost(call.now, &lost);
+            self.answer_repaired(self.mss_bytes, call);
         }
+    }
+
+    /// The controller answers a loss that needs no repair any more.
+    fn answer_repaired(&mut self, bytes: u64, call: &mut Call<'_>) {
+        let verdict = self.judge_loss(LossSign::Duplicates, call);
+        let in_flight_bytes = self.flight_bytes() + bytes;
+        self.recovery.on_event_told();
+        let packets = bytes.div_ceil(self.mss_bytes) as u32;
+        let verdict = super::losses::told(verdict);
+        let lost = Lost { bytes, packets, begins_event: true, in_flight_bytes, verdict };
+        self.controller.on_lost(call.now, &lost);
     }
 
     /// Marks what the retransmission timer shows to be lost; `None` where everything goes again: there are no
