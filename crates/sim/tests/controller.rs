@@ -518,6 +518,59 @@ fn a_clock_that_runs_slow_is_no_queue_that_grows() {
     assert_unharmed(&link, 0.9, 70_000);
 }
 
+/// Way of `mbps` that takes `delay_ms`, and from each of these times on, in s, so many ms more.
+fn longer(mbps: u64, delay_ms: u64, steps: &[(u64, u64)], bit_error_rate: f64) -> DirectionConfig {
+    let rate_bps = Some(mbps * 1_000_000);
+    let step = |&(at_s, more_ms): &(u64, u64)| ScheduleStep {
+        at: Instant::from_ns(at_s * SECOND),
+        rate_bps,
+        delay_ns: (delay_ms + more_ms) * MS,
+        mtu_bytes: None,
+    };
+    DirectionConfig {
+        rate_bps,
+        delay_ns: delay_ms * MS,
+        queue: QueueLimit::Bytes((mbps * delay_ms * 250).max(30_000)),
+        schedule: steps.iter().map(step).collect(),
+        bit_error_rate,
+        ..DirectionConfig::default()
+    }
+}
+
+/// What seems to wait from then on stands in no queue: it is as long though less is sent, and all that is
+/// sent arrives in the time in which it left.
+#[test]
+fn a_path_that_becomes_longer_within_a_moment_has_no_queue() {
+    let once = |more_ms| vec![(5, more_ms)];
+    let passes = vec![(5, 3), (20, 0), (35, 6), (50, 3), (65, 8)];
+    let both = [0.0, 1e-6];
+    let cells = [
+        (10, 25, once(10), 15, &both[..]),
+        (10, 300, once(30), 30, &both),
+        (30, 25, once(3), 15, &both),
+        (30, 50, once(3), 15, &both[..1]),
+        (30, 25, once(30), 15, &both),
+        (30, 25, passes, 80, &both),
+        (100, 25, once(3), 15, &both),
+        (100, 25, once(10), 15, &both),
+    ];
+    let mut short = Vec::new();
+    for (mbps, delay_ms, steps, seconds, bit_error_rates) in cells {
+        for &bit_error_rate in bit_error_rates {
+            let forward = longer(mbps, delay_ms, &steps, bit_error_rate);
+            let reverse = DirectionConfig { bit_error_rate: 0.0, ..forward.clone() };
+            let link = LinkConfig { forward, reverse, ..LinkConfig::default() };
+            let share = run(link, 1, mbps * 125_000 * seconds).share().unwrap_or(0.0);
+            let what = format!("{mbps} Mbit/s, {delay_ms} ms, {steps:?}, {bit_error_rate}");
+            println!("{share:.3} of {what}");
+            if share < 0.97 {
+                short.push(format!("{share:.3} of {what}"));
+            }
+        }
+    }
+    assert!(short.is_empty(), "{short:#?}");
+}
+
 #[test]
 fn packets_out_of_order_are_no_queue() {
     let mut link = ready("geo");

@@ -100,6 +100,11 @@ impl Delays {
         shortly_before.fold(last_ns, |least_ns, (_, waited_ns)| least_ns.min(*waited_ns))
     }
 
+    /// Waiting of the last mark on the way there, in ns, whatever chance made of it.
+    pub(super) fn last_waited_ns(&self) -> u64 {
+        self.waits[0].1
+    }
+
     /// That of the last two marks at least, however far apart they are.
     pub(crate) fn least_waited_ns(&self) -> u64 {
         self.waited_ns().min(self.waits[1].1)
@@ -114,6 +119,14 @@ impl Delays {
     /// Forgets the shortest delay: the path has become longer.
     pub(super) fn forget_shortest(&mut self) {
         self.min_delay.forget();
+    }
+
+    /// Begins anew with the delays of this mark, which waited for nothing: the path has become longer
+    /// within a moment.
+    pub(super) fn became_longer(&mut self, now: Instant, sample: &PathSample) {
+        self.forget();
+        self.rtt_min_ns = u64::MAX;
+        self.saw(now, sample, 0.0);
     }
 
     /// Forgets all waiting: it may be another path now.

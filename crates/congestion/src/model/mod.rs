@@ -7,6 +7,7 @@ mod delays;
 mod estimate;
 mod growth;
 mod jumps;
+mod longer;
 mod loss_noise;
 mod min_delay;
 #[cfg(test)]
@@ -29,6 +30,7 @@ use competition::{QueueCause, unusual_bytes};
 pub(crate) use delays::Delays;
 use estimate::Estimate;
 use growth::{Fit, Growth, Step};
+use longer::{Report, Rises};
 use loss_noise::LossNoise;
 use neighbours::{Delivered, Neighbours, Part};
 use pace::Pace;
@@ -53,6 +55,7 @@ pub struct Model {
     trains: Trains,
     neighbours: Neighbours,
     growth: Growth,
+    rises: Rises,
     /// What left before the rate was known stands in the queue with so many bytes too many, which nobody has
     /// asked for yet.
     excess_bytes: u64,
@@ -72,6 +75,7 @@ impl Model {
             trains: Trains::default(),
             neighbours: Neighbours::default(),
             growth: Growth::default(),
+            rises: Rises::default(),
             excess_bytes: 0,
         }
     }
@@ -343,6 +347,26 @@ impl Model {
             _ => {}
         }
     }
+
+    /// Takes in whether the path has become longer within a moment: then nothing waits, and it carries what
+    /// it did before.
+    fn take_longer(&mut self, now: Instant, sample: &PathSample) {
+        if self.neighbours.claim().is_some() {
+            return self.rises.forget();
+        }
+        let report = Report {
+            waited_ns: self.delays.last_waited_ns(),
+            target_ns: self.target_ns(),
+            bps: self.estimate.bps(),
+            pace_bps: self.pace.bps(),
+            is_alone: self.others() == Others::Absent,
+        };
+        if let Some(bps) = self.rises.saw(now, sample, &report, &self.noise) {
+            self.delays.became_longer(now, sample);
+            self.neighbours.became_longer();
+            self.estimate.set(self.estimate.bps().max(bps));
+        }
+    }
 }
 
 impl PathController for Model {
@@ -365,6 +389,7 @@ impl PathController for Model {
             let began_at = sample.sent_at.before(train.sent_ns);
             self.trains.measured(bps.min(MAX_RATE_BPS), began_at, train.sent_bytes, self.mss_bytes);
         }
+        self.take_longer(now, sample);
         if self.is_calm() {
             self.estimate.was_calm();
         }
@@ -379,6 +404,7 @@ impl PathController for Model {
     fn on_outage(&mut self, _: Instant) {
         self.start.forget();
         self.delays.forget();
+        self.rises.forget();
         self.trains.forget();
         self.trains.forget_room();
         self.noise.forget_limit();

@@ -79,6 +79,11 @@ impl Neighbours {
         self.detector.saw(arrived_ns, wait_ns, target_ns, rtt_min_ns)
     }
 
+    /// Takes in that what waited of late stood in no queue.
+    pub(super) fn became_longer(&mut self) {
+        self.detector = CompetitionDetector::default();
+    }
+
     /// Begins to claim a share, with the window that `bps` fills.
     pub(super) fn begin_claim(&mut self, now: Instant, sample: &PathSample, bps: f64, mss_bytes: u64) {
         self.claim = Some(CubicClaim::new(now, sample, bps, mss_bytes));
