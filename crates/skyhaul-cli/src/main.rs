@@ -21,6 +21,7 @@ mod fallback;
 mod fast_open;
 mod file_lines;
 mod file_results;
+mod fruitless;
 mod held;
 mod joined;
 mod known;

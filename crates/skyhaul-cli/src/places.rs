@@ -2,6 +2,7 @@
 //! something keeps its place.
 
 use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -11,6 +12,8 @@ use skyhaul_association::PeerId;
 use skyhaul_core::{Instant, SECOND, host_number};
 use skyhaul_files::Event;
 use tokio::sync::Notify;
+
+use crate::fruitless::Fruitless;
 
 /// Party whose transfers have bounds together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,6 +54,9 @@ const LOOK_INTERVAL: Duration = Duration::from_millis(200);
 const OPENING_GRACE_NS: u64 = SECOND;
 /// Time without progress after which a transfer gives way.
 const PROGRESS_GRACE_NS: u64 = 3 * SECOND;
+/// Places of transfers that have brought nothing yet beyond which [`OPENING_GRACE_NS`] is all that one has:
+/// each new address takes one for that long.
+const MAX_PLACES_FOR_NOTHING: usize = MAX_PLACES / 2;
 /// Time without progress after which a transfer that is under way is not waited for, ...
 const WAITED_NS: u64 = 10 * SECOND;
 /// ... and without a word of a sender that is asked every [`ASK_INTERVAL_NS`]: it was killed, or the link is
@@ -174,6 +180,8 @@ struct Holder {
 pub(crate) struct Places {
     holders: RefCell<BTreeMap<u64, Holder>>,
     next: Cell<u64>,
+    /// Parties of sessions that had a place and brought nothing.
+    fruitless: RefCell<Fruitless>,
     /// Sessions that began, whether they have a place or not, and when.
     begun: RefCell<Vec<(Rc<Progress>, Instant)>>,
     /// Party of each transfer that waits.
@@ -225,12 +233,51 @@ impl Places {
     /// A place for a session of this party; `None`: all are taken by transfers that make progress.
     pub(crate) fn take(&self, party: Party, progress: &Rc<Progress>, now: Instant) -> Option<Place<'_>> {
         if !self.is_free_for(party) {
-            let mut holders = self.holders.borrow_mut();
-            let is_party_full = count(&holders, party) >= MAX_PLACES_OF_PARTY;
-            let key = who_gives_way(&holders, (party, is_party_full), now)?;
-            holders.remove(&key)?.leave.notify_one();
+            let is_party_full = count(&self.holders.borrow(), party) >= MAX_PLACES_OF_PARTY;
+            let key = self.who_gives_way((party, is_party_full), now)?;
+            let holder = self.holders.borrow_mut().remove(&key)?;
+            holder.leave.notify_one();
+            // It has had its time, and did not give way before that.
+            if holder.progress.idle_ns(now) >= OPENING_GRACE_NS {
+                self.take_in_end(&holder);
+            }
         }
         Some(self.place(party, progress))
+    }
+
+    /// Session that gives way to one of `party`: to a party that has as many places as it may, one of its own.
+    /// It is one that makes no progress; for one that has brought nothing yet less time is enough where many
+    /// have not. Such a one gives way at once if its party has more places for nothing, now and of late, than
+    /// `party`: whoever opens the most is not served the most. The first is one that has brought nothing, of
+    /// the party with most such places of late; then without an opening; then the longest without progress.
+    fn who_gives_way(&self, (party, is_own): (Party, bool), now: Instant) -> Option<u64> {
+        let (holders, fruitless) = (self.holders.borrow(), self.fruitless.borrow());
+        let has_brought = |holder: &Holder| holder.progress.has_brought.get();
+        let for_nothing = || holders.values().filter(|holder| !has_brought(holder));
+        let claims = |party: Party| {
+            for_nothing().filter(|holder| holder.party == party).count() + fruitless.of(party, now)
+        };
+        let here = claims(party) + 1;
+        let is_crowded = for_nothing().count() > MAX_PLACES_FOR_NOTHING;
+        let is_late = |holder: &Holder| is_crowded && holder.progress.idle_ns(now) >= OPENING_GRACE_NS;
+        let gives_way = |holder: &Holder| {
+            let has_nothing = !has_brought(holder) && (is_late(holder) || claims(holder.party) > here);
+            has_nothing || holder.progress.is_idle(now)
+        };
+        let candidates =
+            holders.iter().filter(|(_, holder)| (!is_own || holder.party == party) && gives_way(holder));
+        let order = |holder: &Holder| {
+            let wasted = if has_brought(holder) { 0 } else { fruitless.of(holder.party, now) };
+            (Reverse(wasted), holder.progress.is_opened(), holder.progress.at.get())
+        };
+        candidates.min_by_key(|(_, holder)| order(holder)).map(|(&key, _)| key)
+    }
+
+    /// Takes in that a session has its place no more.
+    fn take_in_end(&self, Holder { party, progress, .. }: &Holder) {
+        if !progress.has_brought.get() {
+            self.fruitless.borrow_mut().add(*party, progress.at.get());
+        }
     }
 
     /// True if a session of this party takes a place from nobody.
@@ -283,25 +330,6 @@ impl Places {
 
 fn count(holders: &BTreeMap<u64, Holder>, party: Party) -> usize {
     holders.values().filter(|holder| holder.party == party).count()
-}
-
-/// Session that gives way to one of `party`: to a party that has as many places as it may, one of its own. It
-/// is one that makes no progress: first without an opening, the longest without progress among them. One that
-/// has brought nothing yet, of a party that has more places than this one, gives way at once: whoever opens
-/// the most is not served the most.
-fn who_gives_way(
-    holders: &BTreeMap<u64, Holder>,
-    (party, is_own): (Party, bool),
-    now: Instant,
-) -> Option<u64> {
-    let here = count(holders, party);
-    let is_greedy =
-        |holder: &Holder| !holder.progress.has_brought.get() && count(holders, holder.party) > here + 1;
-    let candidates = holders.iter().filter(|(_, holder)| {
-        (!is_own || holder.party == party) && (holder.progress.is_idle(now) || is_greedy(holder))
-    });
-    let order = |holder: &Holder| (holder.progress.is_opened(), holder.progress.at.get());
-    candidates.min_by_key(|(_, holder)| order(holder)).map(|(&key, _)| key)
 }
 
 impl Place<'_> {
@@ -364,7 +392,10 @@ impl Drop for Turn<'_> {
 
 impl Drop for Place<'_> {
     fn drop(&mut self) {
-        self.places.holders.borrow_mut().remove(&self.key);
+        let holder = self.places.holders.borrow_mut().remove(&self.key);
+        if let Some(holder) = holder {
+            self.places.take_in_end(&holder);
+        }
     }
 }
 

@@ -82,6 +82,68 @@ fn whoever_opens_the_most_is_not_served_the_most() {
     assert!(!has_to_leave(&newcomer));
 }
 
+/// Every address had one place at most, each as new as the newcomer's: none of them gave way, and a newcomer
+/// got one of 32 in 3 s only before them.
+#[test]
+fn fresh_sessions_of_many_addresses_that_bring_nothing_give_way_to_one_with_a_clean_record() {
+    let places = Places::default();
+    let take = |last: u8, ms| places.take(address(last), &begun(ms, true), at(ms));
+    let crowd = |ms: u64| (0..MAX_PLACES as u8).map(|i| take(100 + i, ms)).collect::<Vec<_>>();
+    drop(crowd(0));
+    let held = crowd(500);
+    let newcomer = take(9, 510).expect("the others had places and brought nothing");
+    assert_eq!(held.iter().flatten().filter(|place| has_to_leave(place)).count(), 1);
+    // It is not their victim, and they are none of each other's.
+    assert!((0..200).all(|i| take(100 + i % 32, 520 + u64::from(i)).is_none()) && !has_to_leave(&newcomer));
+    let wasted = |last| places.fruitless.borrow().of(address(last), at(800));
+    assert_eq!((0..200).map(wasted).sum::<usize>(), 32, "being told that there is no room counts for nobody");
+    assert!(take(8, 800).is_some());
+}
+
+/// It would be out for good: whoever has given way once gives way at once, before it can bring anything.
+#[test]
+fn who_gave_way_before_it_had_time_to_bring_anything_has_a_clean_record() {
+    let places = Places::default();
+    let take = |last: u8, ms| places.take(address(last), &begun(ms, true), at(ms));
+    let _crowd: Vec<_> = (0..31).map(|i| take(100 + i, 0).unwrap()).collect();
+    drop(take(9, 0)); // it left by itself
+    let second = take(9, 100).unwrap();
+    let other = take(10, 200).expect("the second place of one that brought nothing");
+    assert!(has_to_leave(&second) && !has_to_leave(&other));
+    drop(second);
+    assert_eq!(places.fruitless.borrow().of(address(9), at(200)), 1, "that it left");
+}
+
+/// With 3 s for each a newcomer beside 64 new addresses had to wait for twice that.
+#[test]
+fn transfers_that_have_brought_nothing_have_less_time_where_many_have_not() {
+    let places = Places::default();
+    let take = |last: u8, progress: &_, ms| places.take(address(last), progress, at(ms));
+    let (slow, busy) = (begun(0, true), begun(0, true));
+    busy.observe(&Event::Moved { bytes: 2048, total: 9999 }, at(0));
+    let mut held: Vec<_> = (0..16).map(|i| take(100 + i, &busy, 0).unwrap()).collect();
+    held.extend((0..16).map(|i| take(200 + i, &slow, 0).unwrap()));
+    assert!(take(9, &begun(2000, true), 2000).is_none(), "half of them have brought something");
+    held.remove(0);
+    let _one_more = take(8, &slow, 2000).unwrap();
+    let newcomer = take(9, &begun(2000, true), 2000);
+    assert!(newcomer.is_some() && !held[..15].iter().any(has_to_leave), "who has keeps its place");
+}
+
+#[test]
+fn who_brought_something_has_a_clean_record_and_keeps_its_place() {
+    let places = Places::default();
+    let progress = begun(0, true);
+    progress.observe(&Event::Moved { bytes: 2048, total: 9999 }, at(0));
+    let crowd = |ms| {
+        let take = |i| places.take(address(100 + i), &progress, at(ms)).unwrap();
+        (0..MAX_PLACES as u8).map(take).collect::<Vec<_>>()
+    };
+    drop(crowd(0));
+    let _held = crowd(100);
+    assert!(places.take(address(9), &begun(110, true), at(110)).is_none());
+}
+
 #[test]
 fn half_as_many_wait_as_have_places_and_those_of_one_address_leave_room() {
     let places = Places::default();

@@ -9,8 +9,10 @@ use skyhaul_net::Clock;
 use crate::output::note;
 use crate::signals::stop_requested;
 
-/// Time between two tries: whoever has a place without need loses it within a few seconds.
-const INTERVAL: Duration = Duration::from_secs(1);
+/// Time between two tries: whoever has a place without need loses it within a few seconds. A golden section
+/// of one, so that tries fall into all parts of it: whoever asked once a second could meet a receiver always
+/// when others had just taken every place, which they lose a second later.
+const INTERVAL: Duration = Duration::from_millis(618);
 
 /// Patience with a receiver that has no room.
 #[derive(Debug)]
@@ -65,5 +67,22 @@ impl Waiting {
         };
         self.waited_ns += self.clock.now().since(self.begun);
         is_over
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_again_meets_every_part_of_a_second_soon() {
+        // Places are free for a quarter of each second, whichever that is.
+        for free_from_ms in 0..1000 {
+            let asked_ms = |tries: u64| tries * INTERVAL.as_millis() as u64;
+            assert!(
+                (0..5).any(|tries| (asked_ms(tries) + 1000 - free_from_ms) % 1000 < 250),
+                "{free_from_ms}"
+            );
+        }
     }
 }

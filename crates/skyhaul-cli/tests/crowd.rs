@@ -115,11 +115,16 @@ impl Source {
 
 /// A file gets to the receiver in time.
 fn newcomer_gets_in(receiver: &Receiver) {
-    let (source, begun) = (Source::of(1000), Instant::now());
-    let sent: Said = source.sent("newcomer", &receiver.address, &[]).wait_with_output().into();
+    newcomer_with_gets_in(receiver, "newcomer", 1000, &[]);
+}
+
+/// A file of this name and size does, sent so.
+fn newcomer_with_gets_in(receiver: &Receiver, name: &str, bytes: usize, more: &[&str]) {
+    let (source, begun) = (Source::of(bytes), Instant::now());
+    let sent: Said = source.sent(name, &receiver.address, more).wait_with_output().into();
     assert_eq!(sent.code, Some(0), "{sent:?}");
-    assert!(source.is_at(receiver.path(), "newcomer"));
-    assert!(begun.elapsed() < IN_TIME, "{:?}", begun.elapsed());
+    assert!(source.is_at(receiver.path(), name));
+    assert!(begun.elapsed() < IN_TIME, "{:?}, {sent:?}", begun.elapsed());
 }
 
 #[test]
@@ -215,6 +220,60 @@ fn silent_and_slow_peers_keep_no_newcomer_out() {
             done = newcomer => drop(done.unwrap()),
         }
         drop(held);
+    });
+}
+
+/// Whoever had brought nothing yet was as new as the newcomer, from an address that had no more places than
+/// its own: it got one of those that became free, 11 a second, for which 100 others asked.
+#[test]
+fn fresh_connections_of_many_addresses_that_bring_nothing_keep_no_newcomer_out() {
+    let opening = SessionOpening { version: Version::One, files: 1, bytes: 1 }.encode();
+    newcomers_get_in_beside_fresh_connections_that_say(&opening);
+}
+
+#[test]
+fn fresh_connections_of_many_addresses_that_say_nothing_keep_no_newcomer_out() {
+    newcomers_get_in_beside_fresh_connections_that_say(b"");
+}
+
+/// Newcomers beside 100 connections a second of 64 addresses, each of which says this, and no more.
+fn newcomers_get_in_beside_fresh_connections_that_say(first: &[u8]) {
+    const ADDRESSES: u8 = 64;
+    let receiver = Receiver::start(&[]);
+    block_on(async {
+        let far: Vec<_> = (0..ADDRESSES).map(|i| endpoint(10 + i)).collect();
+        let address = receiver.address.clone();
+        let attack = async {
+            let mut tick = tokio::time::interval(Duration::from_millis(10));
+            for far in far.iter().cycle() {
+                tick.tick().await;
+                let (far, to, first) = (far.clone(), address.parse().unwrap(), first.to_vec());
+                tokio::task::spawn_local(async move {
+                    let mut stream = far.connect(to, FILES_PORT, Config::standard()).await?;
+                    stream.write_all(&first).await?;
+                    stream.read_u8().await // until its place is taken, or there is none
+                });
+            }
+        };
+        let newcomers = async {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            let newcomers = tokio::task::spawn_blocking(move || {
+                // For 0.2 s: what is here before a place is asked for needs none.
+                let gets_in = |name: &str| {
+                    newcomer_with_gets_in(&receiver, name, 50_000, &["--rate", "2M", "--give-up", "9s"]);
+                };
+                (0..4).for_each(|i| gets_in(&format!("newcomer{i}")));
+            });
+            newcomers.await.unwrap();
+        };
+        let local = tokio::task::LocalSet::new();
+        let beside = async {
+            tokio::select! {
+                () = attack => unreachable!(),
+                () = newcomers => {}
+            }
+        };
+        local.run_until(beside).await;
     });
 }
 

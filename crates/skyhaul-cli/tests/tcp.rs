@@ -181,17 +181,19 @@ fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
     });
 }
 
-/// Opens 1000 connections a second from two addresses, each of which lists a file and says nothing more.
-async fn who_lists_files_and_is_silent(receiver: &str) {
+/// Opens so many connections every 10 ms from these addresses in turn, each of which lists a file and says
+/// nothing more.
+async fn who_lists_files_and_is_silent(receiver: &str, hosts: &[String], at_once: usize) {
     const HELD: usize = 500;
     let mut begun = SessionOpening { version: Version::One, files: 1, bytes: 1 << 18 }.encode().to_vec();
     let name = RawName::new("never");
     begun.extend(Record::File { size: 1 << 18, executable: false, modified: None, name }.encode(0));
     let (mut held, mut tick) = (VecDeque::new(), tokio::time::interval(Duration::from_millis(10)));
+    let mut hosts = hosts.iter().cycle();
     loop {
         tick.tick().await;
-        for host in ["10.77.0.1", "10.78.0.1"].repeat(5) {
-            let (begun, receiver) = (begun.clone(), receiver.parse().unwrap());
+        for host in hosts.by_ref().take(at_once) {
+            let (begun, receiver, host) = (begun.clone(), receiver.parse().unwrap(), host.clone());
             held.push_back(tokio::spawn(async move {
                 let socket = tokio::net::TcpSocket::new_v4().unwrap();
                 socket.bind(format!("{host}:0").parse().unwrap()).unwrap();
@@ -211,28 +213,50 @@ async fn who_lists_files_and_is_silent(receiver: &str) {
 #[test]
 fn openings_that_list_a_file_and_say_nothing_keep_no_newcomer_out() {
     routed(|| {
-        let folder = tempfile::tempdir().unwrap();
-        let receiver = receiver(RECEIVER, &[]);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        for name in ["one", "two", "three"] {
-            let small = file(folder.path(), name, &noise(20_000)).to_str().unwrap().to_string();
-            let (sent, took) = runtime.block_on(async {
-                let newcomer = async {
-                    tokio::time::sleep(Duration::from_secs(3)).await;
-                    let begun = Instant::now();
-                    let sent = tokio::task::spawn_blocking(move || send(&[&small], RECEIVER, &[])).await;
-                    (sent.unwrap(), begun.elapsed())
-                };
-                tokio::select! {
-                    () = who_lists_files_and_is_silent(RECEIVER) => unreachable!(),
-                    done = newcomer => done,
-                }
-            });
-            assert_eq!(sent.code, Some(0), "{sent:?}");
-            assert!(took < Duration::from_secs(3), "{took:?}");
-            assert_eq!(std::fs::read(receiver.path().join(name)).unwrap(), noise(20_000));
-        }
+        let hosts = ["10.77.0.1", "10.78.0.1"].map(String::from);
+        newcomers_get_in_beside_who_lists_files_and_is_silent(&hosts, 10, Duration::from_secs(3));
     });
+}
+
+/// Each was as new as the newcomer, who got one of 11 places that became free in a second beside 100 others.
+#[test]
+fn fresh_connections_of_many_addresses_that_bring_nothing_keep_no_newcomer_out() {
+    routed(|| {
+        let hosts: Vec<String> = (1..=64).map(|host| format!("10.79.0.{host}")).collect();
+        for host in &hosts {
+            ip(&format!("address add {host}/32 dev lo"));
+        }
+        newcomers_get_in_beside_who_lists_files_and_is_silent(&hosts, 1, Duration::from_secs(5));
+    });
+}
+
+/// Three newcomers, one after the other, each of whom gets in within that time.
+fn newcomers_get_in_beside_who_lists_files_and_is_silent(
+    hosts: &[String],
+    at_once: usize,
+    in_time: Duration,
+) {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = receiver(RECEIVER, &[]);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for name in ["one", "two", "three"] {
+        let small = file(folder.path(), name, &noise(20_000)).to_str().unwrap().to_string();
+        let (sent, took) = runtime.block_on(async {
+            let newcomer = async {
+                tokio::time::sleep(Duration::from_secs(3)).await;
+                let begun = Instant::now();
+                let sent = tokio::task::spawn_blocking(move || send(&[&small], RECEIVER, &[])).await;
+                (sent.unwrap(), begun.elapsed())
+            };
+            tokio::select! {
+                () = who_lists_files_and_is_silent(RECEIVER, hosts, at_once) => unreachable!(),
+                done = newcomer => done,
+            }
+        });
+        assert_eq!(sent.code, Some(0), "{sent:?}");
+        assert!(took < in_time, "{took:?}");
+        assert_eq!(std::fs::read(receiver.path().join(name)).unwrap(), noise(20_000));
+    }
 }
 
 #[test]

@@ -89,13 +89,14 @@ pub(crate) fn json(output: &[u8]) -> serde_json::Value {
     text.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default()
 }
 
-/// A newcomer who tries until it gets in.
-pub(crate) fn newcomer(binary: &Path, folder: &Path, way: Way<'_>) -> io::Result<Entry> {
+/// A newcomer who tries until it gets in; `takes_a_while`: its file takes half a second.
+pub(crate) fn newcomer(binary: &Path, folder: &Path, way: Way<'_>, takes_a_while: bool) -> io::Result<Entry> {
+    let options: &[&str] = if takes_a_while { &["-q", "--rate", "200k"] } else { &["-q"] };
     let path = file(folder, "newcomer.bin", &noise(NEWCOMER_BYTES))?;
     let (begun, mut tries) = (Instant::now(), 0);
     loop {
         tries += 1;
-        let mut process = way.send(binary, &["-q"], &path)?;
+        let mut process = way.send(binary, options, &path)?;
         let left = NEWCOMER_PATIENCE.saturating_sub(begun.elapsed());
         if process.ended_within(left)?.is_some_and(|status| status.success()) {
             return Ok(Entry { took: Some(begun.elapsed()), tries });

@@ -136,7 +136,7 @@ fn turn(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Turn> {
             attacker = begin(false);
         }
         // The emulated link has one sender: a newcomer goes past it.
-        let newcomer = (!scene.is_once).then(|| (sources.path(), way(receiver.address)));
+        let newcomer = (!scene.is_once).then(|| (sources.path(), way(receiver.address), scene.takes_a_while));
         let done = beside(plan, &field, &mut receiver, transfer, newcomer, begun);
         field.end();
         let attacked = attacker.map(std::thread::ScopedJoinHandle::join);
@@ -151,14 +151,14 @@ fn beside(
     field: &Field<'_>,
     receiver: &mut Receiver,
     transfer: Transfer,
-    comes: Option<(&Path, Way<'_>)>,
+    comes: Option<(&Path, Way<'_>, bool)>,
     begun: Instant,
 ) -> io::Result<Turn> {
-    let newcomer = if let Some((sources, way)) = comes {
+    let newcomer = if let Some((sources, way, takes_a_while)) = comes {
         while !field.stands() && begun.elapsed() < STANDING_PATIENCE {
             std::thread::sleep(Duration::from_millis(5));
         }
-        Some(newcomer(field.binary, sources, way)?)
+        Some(newcomer(field.binary, sources, way, takes_a_while)?)
     } else {
         None
     };

@@ -135,12 +135,23 @@ pub(crate) struct Liar {
 impl Liar {
     /// Opens a connection by the rules; `opening` says what it announces.
     pub(crate) fn open(field: &Field<'_>, port: u16, opening: Opening) -> io::Result<Self> {
+        Self::open_from(field, ([99, 0, 1], port), opening, None)
+    }
+
+    /// The same from this host, with early data.
+    pub(crate) fn open_from(
+        field: &Field<'_>,
+        (host, port): ([u8; 3], u16),
+        opening: Opening,
+        early: Option<&[u8]>,
+    ) -> io::Result<Self> {
         const PATIENCE: Duration = Duration::from_secs(5);
-        let liar = Self { socket: wire::socket([99, 0, 1])?, blank: blank(port) };
+        let liar = Self { socket: wire::socket(host)?, blank: blank(port) };
         liar.socket.set_read_timeout(Some(Duration::from_millis(200)))?;
         let (begun, mut buffer) = (Instant::now(), vec![0; 1 << 16]);
+        let data: Option<(&[u8], &[u8])> = early.map(|early| (early, &[][..]));
         while field.goes_on() && begun.elapsed() < PATIENCE {
-            liar.say(field, &Segment { bgn: Some(opening), ..liar.blank.clone() });
+            liar.say(field, &Segment { bgn: Some(opening), data, ..liar.blank.clone() });
             let Ok(bytes) = liar.socket.recv(&mut buffer) else { continue };
             let Some(Segment { poll: Some(poll), .. }) = wire::segment(&buffer[..bytes]) else { continue };
             liar.say(field, &Segment { stat: Some(echo(poll)), ..liar.blank.clone() });

@@ -109,7 +109,7 @@ fn replay(field: &Field<'_>) -> io::Result<()> {
     let scene = Scene::PLAIN;
     let (sources, first) = (tempfile::tempdir()?, Receiver::start(field.binary, scene, None)?);
     let (address, relay) = (first.address, Relay::start(first.address)?);
-    newcomer(field.binary, sources.path(), Way { to: relay.address()?, machines: None })?;
+    newcomer(field.binary, sources.path(), Way { to: relay.address()?, machines: None }, false)?;
     let session = relay.kept();
     drop(first);
     let second = Receiver::at(address, field.binary, scene)?;

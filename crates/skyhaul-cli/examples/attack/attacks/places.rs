@@ -1,5 +1,6 @@
 //! Places: connections and sessions that keep others out.
 
+use std::collections::VecDeque;
 use std::future::pending;
 use std::io;
 use std::process::{Command, Stdio};
@@ -12,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use crate::attack::{Attack, Place, Scene};
 use crate::field::Field;
-use crate::peer::{Connected, crowd};
+use crate::peer::{Connected, Liar, crowd};
 use crate::process::Process;
 use crate::wire::{blank, datagram, opening, socket, sockets};
 
@@ -20,6 +21,8 @@ use crate::wire::{blank, datagram, opening, socket, sockets};
 const UNPROVEN: u32 = 32;
 /// Transfers that `receive` takes at once.
 const SESSIONS: u8 = 16;
+
+const NEWCOMER_STAYS: Scene = Scene { takes_a_while: true, ..Scene::PLAIN };
 
 pub(crate) const ATTACKS: &[Attack] = &[
     Attack {
@@ -85,6 +88,30 @@ pub(crate) const ATTACKS: &[Attack] = &[
         aim: "one address holds all connections",
         scene: Scene::PLAIN,
         run: |field| crowd(field, 1, 1024, |_| Box::pin(pending())),
+    },
+    Attack {
+        name: "fresh-silent",
+        place: Place::Peer,
+        octets: "some 19 kB: 60 of 40 addresses",
+        aim: "proven connections that say nothing, so many that all are new",
+        scene: NEWCOMER_STAYS,
+        run: |field| fresh(field, 40, 60, None),
+    },
+    Attack {
+        name: "fresh-files",
+        place: Place::Peer,
+        octets: "some 35 kB: 100 of 64 addresses",
+        aim: "valid openings, and then nothing, so many that all are new",
+        scene: NEWCOMER_STAYS,
+        run: |field| fresh(field, 64, 100, Some(&announced())),
+    },
+    Attack {
+        name: "fresh-addresses",
+        place: Place::Peer,
+        octets: "some 35 kB: 100, an address each",
+        aim: "the same, each from an address of its own",
+        scene: NEWCOMER_STAYS,
+        run: |field| fresh(field, u32::MAX, 100, Some(&announced())),
     },
     Attack {
         name: "killed-senders",
@@ -167,6 +194,35 @@ pub(super) fn slow_files(field: &Field<'_>) -> io::Result<()> {
             stream.read_u8().await.map(drop)
         })
     })
+}
+
+/// Opening of a transfer of one file.
+fn announced() -> Vec<u8> {
+    SessionOpening { version: Version::Two, files: 1, bytes: 1 }.encode().to_vec()
+}
+
+/// So many connections a second, of so many addresses in turn, each of which is proven, says this with its
+/// opening, and nothing more.
+fn fresh(field: &Field<'_>, addresses: u32, per_s: u64, early: Option<&[u8]>) -> io::Result<()> {
+    /// Connections whose sockets stay: the system answers for others that nobody is there.
+    const HELD: usize = 400;
+    let (mut held, mut failed) = (VecDeque::new(), None);
+    field.pace(per_s, u32::MAX, |i| {
+        let [_, high, middle, low] = (1 + i % addresses).to_be_bytes();
+        let from = ([77 + high, middle, low], 5000_u16.wrapping_add(i as u16));
+        match Liar::open_from(field, from, opening(i), early) {
+            Ok(liar) => held.push_back(liar),
+            Err(error) => failed = failed.take().or(Some(error)),
+        }
+        if held.len() > HELD {
+            held.pop_front();
+        }
+        if u64::from(i) == 3 * per_s {
+            field.stand();
+        }
+    });
+    // Whoever is not answered any more has no effect: the attack is told as what it was.
+    failed.filter(|_| !field.stands()).map_or(Ok(()), Err)
 }
 
 /// A file whose name is refused, and another one, and another one.
