@@ -11,6 +11,10 @@ use crate::line::shortened;
 pub(crate) const MAX_LISTED: usize = 10;
 /// Octets of their names and reasons in a receiver's object: ten of ordinary length, or three of the longest.
 const MAX_LISTED_BYTES: usize = 4096;
+/// Octets of the entries of files that are there, above the bytes of those files, in a receiver's object.
+const MAX_STORED_LISTED_BYTES: u64 = 128 * 1024;
+/// About what an entry takes beside the name, which stands in it twice.
+const ENTRY_BYTES: u64 = 400;
 /// Columns of a name and of a reason among several: escapes make them five times as long as they came.
 pub(crate) const NAME_COLUMNS: usize = 80;
 pub(crate) const REASON_COLUMNS: usize = 255;
@@ -39,21 +43,26 @@ pub(crate) fn brief(report: &SessionReport) -> SessionReport {
     without_names(report, |file, failures| is_one || file.failure().is_some() && failures <= MAX_LISTED)
 }
 
-/// This report for a receiver's object: the failures that it leaves out have no name and no reason.
+/// This report for a receiver's object: what it leaves out has no name and no reason.
 pub(crate) fn brief_object(report: &SessionReport) -> SessionReport {
-    let mut bytes = 0;
+    let most_stored_bytes = MAX_STORED_LISTED_BYTES + report.delivered_bytes();
+    let (mut bytes, mut stored_bytes) = (0, 0);
     without_names(report, |file, failures| {
-        let Some(failure) = file.failure().filter(|_| failures <= MAX_LISTED) else {
-            return file.failure().is_none();
+        let Some(failure) = file.failure() else {
+            stored_bytes += ENTRY_BYTES + 2 * file.name.to_string().len() as u64;
+            return stored_bytes <= most_stored_bytes;
         };
+        if failures > MAX_LISTED {
+            return false;
+        }
         bytes += file.name.to_string().len() + failure.to_string().len();
         failures == 1 || bytes <= MAX_LISTED_BYTES
     })
 }
 
-/// True for a file that failed and is only counted, as any whose name was empty.
+/// True for a file that is only counted, as any whose name was empty.
 pub(crate) fn is_counted(file: &FileReport) -> bool {
-    file.failure().is_some() && file.name.as_bytes().is_empty()
+    file.name.as_bytes().is_empty()
 }
 
 /// This report, without names and reasons but of files that are listed. `is_listed` is told how many have
@@ -180,6 +189,20 @@ mod tests {
             listed
         };
         assert_eq!([of(20), of(255)], [MAX_LISTED, 3]);
+    }
+
+    /// Tens of thousands of empty files made an object of 20 MB.
+    #[test]
+    fn an_object_lists_small_files_by_octets_and_all_that_have_some() {
+        let of = |bytes: u64| {
+            let outcome = FileOutcome::Delivered { digest: Digest([0; 32]) };
+            let report = |i| FileReport::unfinished(RawName::new(format!("f{i}")), bytes, Side::Receiver);
+            let file = |i| FileReport { outcome: outcome.clone(), ..report(i) };
+            FileResults::new(&brief_object(&SessionReport { files: (0..5000).map(file).collect() }))
+                .left_out()
+        };
+        assert_eq!([of(500), of(400)], [0, 0]);
+        assert!((4650..4700).contains(&of(0)), "{}", of(0));
     }
 
     #[test]

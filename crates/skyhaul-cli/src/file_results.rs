@@ -53,7 +53,7 @@ impl FileResults {
         Self { settled_at, folder: folder.map(Path::to_path_buf), ..self }
     }
 
-    /// How many failures an object leaves out: those that are only counted.
+    /// How many files an object leaves out: those that are only counted.
     pub(crate) fn left_out(&self) -> usize {
         self.reports.iter().filter(|report| is_counted(report)).count()
     }

@@ -1,5 +1,6 @@
 //! Results that come faster than people read, joined into a line a peer: whoever stores many small files, one
-//! a transfer, has little written for it. For programs (`--json`) each result is an object of its own.
+//! a transfer, has little written for it. For programs (`--json`) results are joined only beyond the much
+//! larger bound of [`Outlet::of_results`](crate::outlet::Outlet::of_results).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

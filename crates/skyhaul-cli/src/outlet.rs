@@ -10,12 +10,19 @@ use skyhaul_core::{Instant, host_number};
 
 use crate::allowance::Allowance;
 
-/// Bytes that are written at once, and then in each second: about all peers ...
+/// Bytes of words for people, and about transfers that brought nothing, that are written at once, and then in
+/// each second: about all peers ...
 pub(crate) const BURST_BYTES: u64 = 6 * 1024;
 pub(crate) const BYTES_PER_S: u64 = 500;
 /// ... and about one, so that another is told beside it.
 const HOST_BURST_BYTES: u64 = 4 * 1024;
 const HOST_BYTES_PER_S: u64 = 250;
+/// The same of results for programs, and of lists of every file, of transfers that brought something; what
+/// such a result has no more of than its files have bytes does not count.
+pub(crate) const RESULTS_BURST_BYTES: u64 = 256 * 1024;
+pub(crate) const RESULTS_BYTES_PER_S: u64 = 500;
+const HOST_RESULTS_BURST_BYTES: u64 = 192 * 1024;
+const HOST_RESULTS_BYTES_PER_S: u64 = 250;
 /// Peers whose allowance is known; the one least lately heard of is forgotten.
 const MAX_HOSTS: usize = 64;
 
@@ -26,6 +33,8 @@ pub(crate) struct Outlet(RefCell<Book>);
 #[derive(Debug)]
 struct Book {
     written: Allowance,
+    /// Bytes about one peer: at once, and in each second.
+    of_host: (u64, u64),
     hosts: BTreeMap<u64, Host>,
 }
 
@@ -37,12 +46,22 @@ struct Host {
 
 impl Default for Outlet {
     fn default() -> Self {
-        let written = Allowance::new(BURST_BYTES, BYTES_PER_S);
-        Self(RefCell::new(Book { written, hosts: BTreeMap::new() }))
+        Self::new((BURST_BYTES, BYTES_PER_S), (HOST_BURST_BYTES, HOST_BYTES_PER_S))
     }
 }
 
 impl Outlet {
+    /// Of results of transfers that brought something.
+    pub(crate) fn of_results() -> Self {
+        let of_host = (HOST_RESULTS_BURST_BYTES, HOST_RESULTS_BYTES_PER_S);
+        Self::new((RESULTS_BURST_BYTES, RESULTS_BYTES_PER_S), of_host)
+    }
+
+    fn new((burst_bytes, bytes_per_s): (u64, u64), of_host: (u64, u64)) -> Self {
+        let written = Allowance::new(burst_bytes, bytes_per_s);
+        Self(RefCell::new(Book { written, of_host, hosts: BTreeMap::new() }))
+    }
+
     /// True if something may be written about a transfer of this peer.
     pub(crate) fn is_open(&self, peer: IpAddr, now: Instant) -> bool {
         self.has_room(peer, 1, now)
@@ -52,6 +71,11 @@ impl Outlet {
     pub(crate) fn has_room(&self, peer: IpAddr, bytes: u64, now: Instant) -> bool {
         let book = &mut *self.0.borrow_mut();
         book.written.has_room(bytes, now) && book.host(peer, now).written.has_room(bytes, now)
+    }
+
+    /// True if so many bytes may be, and are no more than may be at once: they leave room for others.
+    pub(crate) fn has_share(&self, peer: IpAddr, bytes: u64, now: Instant) -> bool {
+        bytes <= self.0.borrow().of_host.0 && self.has_room(peer, bytes, now)
     }
 
     /// Takes in that so many bytes were written about a transfer of this peer.
@@ -74,8 +98,9 @@ impl Book {
             let oldest = self.hosts.iter().min_by_key(|(_, host)| host.heard_at).map(|(&key, _)| key);
             oldest.and_then(|key| self.hosts.remove(&key));
         }
+        let (burst_bytes, bytes_per_s) = self.of_host;
         let host = self.hosts.entry(key).or_insert_with(|| {
-            let written = Allowance::new(HOST_BURST_BYTES, HOST_BYTES_PER_S);
+            let written = Allowance::new(burst_bytes, bytes_per_s);
             Host { written, heard_at: now }
         });
         host.heard_at = now;
@@ -114,6 +139,16 @@ mod tests {
             let bytes = flood(&Outlet::default(), peers, each_bytes, 16);
             assert!(bytes < 16_000, "{peers} {each_bytes}: {bytes}");
         }
+    }
+
+    #[test]
+    fn results_of_small_transfers_are_written_at_once_and_then_by_rate() {
+        let outlet = Outlet::of_results();
+        let first_bytes = flood(&outlet, 1, 1000, 2);
+        assert!((120_000..HOST_RESULTS_BURST_BYTES + 1000).contains(&first_bytes), "{first_bytes}");
+        let bytes = flood(&Outlet::of_results(), 6, 1000, 60);
+        assert!(bytes <= RESULTS_BURST_BYTES + 60 * RESULTS_BYTES_PER_S, "{bytes}");
+        assert!(!Outlet::of_results().has_share(address(1), HOST_RESULTS_BURST_BYTES + 1, Instant::ZERO));
     }
 
     #[test]

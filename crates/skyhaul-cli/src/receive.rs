@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::future::{Future as _, poll_fn};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::pin::{Pin, pin};
 use std::process::ExitCode;
@@ -61,7 +61,10 @@ pub(crate) struct Room<E> {
     pub(crate) stop: watch::Sender<bool>,
     pub(crate) form: Form,
     pub(crate) progress: ProgressLine,
+    /// What is written about transfers, ...
     pub(crate) outlet: Outlet,
+    /// ... and for programs, and in lists of every file, about those that brought something.
+    pub(crate) results: Outlet,
     pub(crate) strangers: Strangers,
     pub(crate) places: Places,
     pub(crate) listings: Listings,
@@ -86,6 +89,7 @@ impl<E> Room<E> {
         let (stop, form) = (watch::Sender::new(false), args.form());
         let progress = ProgressLine::new(form.hides_progress());
         let (outlet, strangers, places, listings, refusals, joined) = Default::default();
+        let results = Outlet::of_results();
         let held = Held::new(args.once);
         let give_up_ns = args.common.config().give_up_ns;
         let opens_fast = args.transport.opens_fast();
@@ -97,6 +101,7 @@ impl<E> Room<E> {
             form,
             progress,
             outlet,
+            results,
             strangers,
             places,
             listings,
@@ -116,12 +121,6 @@ impl<E> Room<E> {
 }
 
 impl<E: TransportEnd> Room<E> {
-    /// True if this may be told of a transfer of `peer`. All that is asked for is told, however long.
-    pub(crate) fn has_room_for(&self, peer: IpAddr, told: &Told) -> bool {
-        let is_all_wanted = self.form.is_json() || self.form == Form::FullTable;
-        is_all_wanted || self.outlet.has_room(peer, told.bytes(), self.endpoint.clock().now())
-    }
-
     /// Tells how many transfers brought nothing, if it is time for that.
     pub(crate) fn count_strangers(&self) {
         let now = self.endpoint.clock().now();
@@ -139,7 +138,8 @@ impl<E: TransportEnd> Room<E> {
     fn tell_sums(&self, text: Option<String>) {
         let Some(text) = text else { return };
         self.outlet.spend(text.len() as u64, self.endpoint.clock().now());
-        if self.form == Form::Nothing {
+        // Objects alone stand on the standard output that a program reads.
+        if self.form == Form::Nothing || self.form.is_json() {
             output::error(text.trim_end());
         } else if let Err(failure) = output::print(&text) {
             output::error(&format!("skyhaul: {failure}"));

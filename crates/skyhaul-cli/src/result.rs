@@ -96,7 +96,7 @@ pub(crate) struct TransferResult {
     /// BLAKE3 of the file, if there was exactly one.
     pub(crate) digest: Option<String>,
     pub(crate) files: FileResults,
-    /// How many failures `files` leaves out, at a receiver.
+    /// How many files `files` leaves out, at a receiver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) files_left_out: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]

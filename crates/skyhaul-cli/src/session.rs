@@ -156,9 +156,9 @@ async fn converse<E: TransportEnd>(
     let mut counts =
         pin!(async { !report.files.is_empty() && is_at_its_address(&monitor, proof_patience).await });
     let is_held = room.held.holds() && is_settled && counts.as_mut().await;
-    let result = || {
-        let report = in_form(&report, room.form);
-        let (transport, protection) = (room.endpoint.transport(), Some(protection));
+    let result = |form| {
+        let report = in_form(&report, form);
+        let (transport, protection) = (room.endpoint.transport(), Some(protection.clone()));
         let mut result =
             TransferResult { transport, protection, scps_tp, ..TransferResult::new(&report, None) };
         result = result.of_session(peer, &known, Some(&room.folder()));
@@ -173,7 +173,7 @@ async fn converse<E: TransportEnd>(
         TransferResult { error: failure.as_ref().map(Failure::result), ..result }
     };
     if is_held {
-        room.held.hold(peer, result());
+        room.held.hold(peer, result(room.form));
         return Ending::Transfer { is_complete: failure.is_none() };
     }
     let (is_told, is_shown) = tell(room, (peer, &report), is_interrupted, result);
@@ -187,31 +187,61 @@ async fn converse<E: TransportEnd>(
     }
 }
 
-/// Tells of a session if that is wanted or there is room; else joins it with others, or counts it. Result:
-/// whether it was told, and false if that cannot be written.
+/// Tells of a session if there is room; else joins it with others, or counts it. Result: whether it was told,
+/// and false if that cannot be written.
 fn tell<E: TransportEnd>(
     room: &Room<E>,
     (peer, report): (SocketAddr, &SessionReport),
     is_interrupted: bool,
-    result: impl FnOnce() -> TransferResult,
+    result: impl Fn(Form) -> TransferResult,
 ) -> (bool, bool) {
-    let (peer_ip, now) = (peer.ip(), room.endpoint.clock().now());
-    let brought_files = report.files.iter().any(|file| file.digest().is_some());
-    // Programs rely on an object for each transfer that brought something; people read what they can, and
-    // what they interrupted.
-    let is_object = room.form.is_json() && brought_files;
-    let is_wanted = is_object || is_interrupted;
-    // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
-    let told = (is_wanted || room.outlet.is_open(peer_ip, now)).then(|| Told::new(peer, result(), room.form));
-    let told = told.filter(|told| is_wanted || room.has_room_for(peer_ip, told));
-    match &told {
-        Some(_) if is_object => {}
-        Some(told) => room.outlet.spend_on(peer_ip, told.bytes(), now),
-        None if brought_files => room.joined.join(peer_ip, report, now),
-        None => room.strangers.untold(),
+    let told = told(room, (peer, report), is_interrupted, result);
+    if told.is_none() {
+        if brings_files(report) {
+            room.joined.join(peer.ip(), report, room.endpoint.clock().now());
+        } else {
+            room.strangers.untold();
+        }
     }
     room.count_strangers();
     (told.is_some(), told.is_none_or(Told::write))
+}
+
+/// Words about a session that there is room for, which they take: with every file, where that was asked for,
+/// if others are left room by that. Lists of files that are there have their own, and take of it what they
+/// are longer than those files: whoever brings something is told of however much strangers have written.
+fn told<E: TransportEnd>(
+    room: &Room<E>,
+    (peer, report): (SocketAddr, &SessionReport),
+    is_interrupted: bool,
+    result: impl Fn(Form) -> TransferResult,
+) -> Option<Told> {
+    let (peer_ip, now) = (peer.ip(), room.endpoint.clock().now());
+    let is_listed = room.form.lists_files() && brings_files(report);
+    let (outlet, free_bytes) =
+        if is_listed { (&room.results, report.delivered_bytes()) } else { (&room.outlet, 0) };
+    // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
+    if !is_listed && !is_interrupted && !outlet.is_open(peer_ip, now) {
+        return None;
+    }
+    let (full, brief) = (room.form, room.form.brief());
+    [full, brief][usize::from(full == brief)..].iter().find_map(|&form| {
+        let told = Told::new(peer, result(form), form);
+        let bytes = told.bytes().saturating_sub(free_bytes);
+        let has_room = || {
+            let is_last = form == brief;
+            is_last && (is_interrupted || outlet.has_room(peer_ip, bytes, now))
+                || outlet.has_share(peer_ip, bytes, now)
+        };
+        (bytes == 0 || has_room()).then(|| {
+            outlet.spend_on(peer_ip, bytes, now);
+            told
+        })
+    })
+}
+
+fn brings_files(report: &SessionReport) -> bool {
+    report.files.iter().any(|file| file.digest().is_some())
 }
 
 /// Breaks a session off of which nothing is kept, and tells its sender that there is no room.

@@ -24,7 +24,7 @@ impl VerbosityArgs {
 /// Form in which a result is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// One line of JSON; of a receiver's many failures the first.
+    /// One line of JSON; of a receiver's many failures the first, and of its many small files.
     Json,
     /// One line of JSON with every file.
     FullJson,
@@ -51,6 +51,20 @@ impl Form {
     /// True if there is no progress line.
     pub(crate) fn hides_progress(self) -> bool {
         self.is_json() || self == Self::Nothing
+    }
+
+    /// The same without what `--verbose` adds.
+    pub(crate) fn brief(self) -> Self {
+        match self {
+            Self::FullJson => Self::Json,
+            Self::FullTable => Self::Table,
+            brief => brief,
+        }
+    }
+
+    /// True if files are listed that are there: for programs, and where all of them were asked for.
+    pub(crate) fn lists_files(self) -> bool {
+        self.is_json() || self == Self::FullTable
     }
 
     /// True for an object.

@@ -187,6 +187,73 @@ fn the_results_of_many_small_transfers_are_joined_for_people_and_none_for_progra
     }
 }
 
+/// Each was an object of a kilobyte, whatever was stored: a datagram each wrote 101 kB a second, and 621 kB
+/// with failures full of escapes.
+#[test]
+fn results_of_small_transfers_for_programs_are_bounded_and_a_large_one_is_told_beside_them() {
+    const TRANSFERS: usize = 600;
+    let receiver = Receiver::start(&[]);
+    let peer: SocketAddr = receiver.address.parse().unwrap();
+    let begun = Instant::now();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let endpoints: Vec<_> = (1..=6_u8)
+            .map(|host| Endpoint::bind(SocketAddr::from(([127, 0, 0, host], 0)), EndpointOptions::default()))
+            .map(Result::unwrap)
+            .collect();
+        for i in 0..TRANSFERS {
+            say(&endpoints[i % 6], peer, &whole(&format!("small{i}"))).await;
+        }
+        for endpoint in &endpoints {
+            endpoint.close().await;
+        }
+    });
+    let source = tempfile::tempdir().unwrap();
+    let path = file(source.path(), "large", &noise(50_000));
+    assert_eq!(run(&["send", "-q", path.to_str().unwrap(), &receiver.address]).code, Some(0));
+    Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
+    let (said, inbox): (Said, _) = receiver.wait();
+    let seconds = begun.elapsed().as_secs() as usize + 1;
+    assert_eq!(names(inbox.path()).len(), TRANSFERS + 1);
+    let written = said.out.len() + said.err.len();
+    assert!(written < (256 << 10) + 8000 + 1000 * seconds, "{written} in {seconds} s");
+    assert_eq!(said.json()["files"][0]["name"], "large");
+    // Nothing is lost of what was stored.
+    let joined = said.err.lines().filter_map(|line| line.strip_prefix("and ")?.split_once(" more file"));
+    let joined: usize = joined.map(|(count, _)| count.parse::<usize>().unwrap()).sum();
+    assert_eq!(said.out.lines().count() - 1 + joined, TRANSFERS, "{}", said.err);
+}
+
+/// One session of 20,000 refused files wrote 3.5 MB, and 5.7 with `--json`, and left no room for what others
+/// brought for hours.
+#[test]
+fn a_list_of_every_refused_file_is_bounded_and_leaves_room_for_what_others_bring() {
+    const FILES: u32 = 4000;
+    for form in [&["-v"][..], &["--json", "-v"]] {
+        let receiver = Receiver::for_people(form);
+        let peer: SocketAddr = receiver.address.parse().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let endpoint = Endpoint::client(peer, EndpointOptions::default()).unwrap();
+            say(&endpoint, peer, &given_up(FILES)).await;
+            endpoint.close().await;
+        });
+        let source = tempfile::tempdir().unwrap();
+        let paths: Vec<_> = ["a", "b"].map(|name| file(source.path(), name, &noise(5000))).to_vec();
+        let paths: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+        assert_eq!(run(&[&["send", "-q"], &paths[..], &[&receiver.address]].concat()).code, Some(0));
+        Command::new("kill").args(["-INT", &receiver.child.id().to_string()]).status().unwrap();
+        let (said, _inbox): (Said, _) = receiver.wait();
+        let written = said.out.len() + said.err.len();
+        assert!(written < 20_000, "{form:?}: {written}");
+        if form == ["-v"] {
+            assert_eq!(said.out.matches("verified: it is what was sent").count(), 2, "{said:?}");
+        } else {
+            assert_eq!(said.json()["files"].as_array().unwrap().len(), 2, "{said:?}");
+        }
+    }
+}
+
 /// What came was counted, and not what escapes make of it; results of files, transfers without one and joined
 /// lines had an allowance each.
 #[test]

@@ -47,6 +47,8 @@ pub(crate) struct Scene {
     pub(crate) is_sealed: bool,
     /// `receive --json`.
     pub(crate) is_json: bool,
+    /// `receive --verbose`.
+    pub(crate) is_verbose: bool,
     /// The newcomer's file takes a while, so that it needs a place: what is there before needs none.
     pub(crate) takes_a_while: bool,
 }
@@ -61,6 +63,7 @@ impl Scene {
         comes_first: false,
         is_sealed: false,
         is_json: false,
+        is_verbose: false,
         takes_a_while: false,
     };
 }

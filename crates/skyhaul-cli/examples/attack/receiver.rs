@@ -150,6 +150,9 @@ fn command(binary: &Path, scene: Scene, folder: &Path, address: SocketAddr) -> C
     if scene.is_json {
         words.push("--json");
     }
+    if scene.is_verbose {
+        words.push("--verbose");
+    }
     if !scene.has_few_descriptors {
         return skyhaul(binary, &words);
     }

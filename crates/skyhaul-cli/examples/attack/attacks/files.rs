@@ -47,6 +47,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         run: refused_lists,
     },
     Attack {
+        name: "refused-lists-verbose",
+        place: Place::Peer,
+        octets: "38 MB, once: 2 sessions",
+        aim: "the same at a receiver that lists every file: output",
+        scene: Scene { is_verbose: true, ..Scene::PLAIN },
+        run: refused_lists,
+    },
+    Attack {
         name: "hungry-lists",
         place: Place::Peer,
         octets: "46 MB, once: 20 sessions",
@@ -61,6 +69,14 @@ pub(crate) const ATTACKS: &[Attack] = &[
         aim: "whole files of an octet, each a transfer whose result is written",
         scene: Scene::PLAIN,
         run: |field| crowd(field, 1, 16, |stream| Box::pin(small(stream))),
+    },
+    Attack {
+        name: "small-files-json",
+        place: Place::Peer,
+        octets: "100 sessions of some 500 octets",
+        aim: "the same at a receiver whose results a program reads, of ten addresses",
+        scene: Scene { is_json: true, ..Scene::PLAIN },
+        run: |field| crowd(field, 10, 10, |stream| Box::pin(small(stream))),
     },
     Attack {
         name: "many-files",
