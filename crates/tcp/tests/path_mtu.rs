@@ -45,6 +45,7 @@ fn packets_too_big_go_again_in_smaller_ones() {
     assert!(again[..15].iter().all(|heard| heard.payload.len() == 960), "a window of 14 600 bytes in 960s");
     let stats = lone.stats();
     assert_eq!((stats.cwnd_bytes, stats.timeouts), (14_600, 0), "no sign of congestion");
+    assert_eq!(stats.lost_packets, [0, 0, 0, stats.retransmitted_packets], "no queue took them");
     lone.icmp(too_big(1000), 1 + 2 * 1460);
     assert_eq!((sizes(&mut lone).len(), ignored(&lone)), (0, 1), "the next router's word is no news");
     lone.ack(1, 1 + 960);

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use skyhaul_core::{Instant, MS, SECOND, Stats, Verdict};
 use skyhaul_link::{DirectionConfig, LinkConfig, Outage, QueueLimit, Reordering};
 use skyhaul_tcp::scps::{Scps, Snack};
-use skyhaul_tcp::{Config, ControllerKind};
+use skyhaul_tcp::{Config, ControllerKind, IcmpMessage};
 
 fn with(scps: Scps, discover_mtu: bool) -> Config {
     Config { scps: Some(scps), discover_mtu, ..Config::scps_tp() }
@@ -111,6 +111,29 @@ fn with_snack_random_losses_are_no_black_hole() {
         let mut lossy = link(LAND_NS, &[]);
         lossy.forward.loss = 0.01;
         assert_eq!(send(name, &config, lossy, 3_000_000).sender.black_holes, 0, "{name}");
+    }
+}
+
+/// One forged message held packets at 90 octets for ten minutes, plain TCP's at 296: nothing raised them
+/// again within the transfer. Full packets had arrived before.
+#[test]
+fn a_forged_word_of_tiny_packets_holds_a_transfer_up_for_a_moment() {
+    let plain = Config { discover_mtu: true, ..Config::standard() };
+    for (name, config) in all(true).into_iter().chain([("plain TCP", plain)]) {
+        let of = |told: Option<u32>| {
+            let mut pair = Pair::new(&config, link(LAND_NS, &[]), 1);
+            pair.events = Some(Vec::new());
+            pair.told =
+                told.map(|mtu_bytes| (Instant::from_ns(3 * SECOND), IcmpMessage::PacketTooBig { mtu_bytes }));
+            let outcome = transfer_over(&mut pair, &config, &content(10_000_000), 600);
+            assert!(outcome.ended && pair.told.is_none(), "{name}: {:?}", outcome.sender);
+            outcome
+        };
+        let (left_alone, forged) = (of(None), of(Some(68)));
+        let lost_s = seconds(&forged) - seconds(&left_alone);
+        let Stats { path_mtu_bytes, lost_packets, .. } = forged.sender;
+        println!("{name}: {lost_s:.2} s later, {} packets went again in smaller ones", lost_packets[3]);
+        assert!(lost_s < 2.0 && path_mtu_bytes == Some(1500), "{name}: {lost_s} s, {:?}", forged.sender);
     }
 }
 

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 
 use skyhaul_core::event::Repeat;
-use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader, Sizing};
+use skyhaul_core::{Class, Ecn, Event, NetworkFields, PathHeader, Sizing, Verdict};
 
 use super::life::Reset;
 use super::{Connection, Context, State};
@@ -288,9 +288,12 @@ impl Connection {
         self.stats.sent_bytes += u64::from(wire_bytes);
         if payload_bytes > 0 && repeat.is_some() {
             self.stats.retransmitted_packets += 1;
-            // A NIL goes whether anything was lost or not.
-            if repeat != Some(Repeat::LowPriority) {
-                self.stats.count_lost(self.sender.verdict(), 1);
+            match repeat {
+                // A NIL goes whether anything was lost or not.
+                Some(Repeat::LowPriority) => {}
+                // No queue and no damage took it: its size alone.
+                Some(Repeat::TooBig) => self.stats.count_lost(Verdict::Unknown, 1),
+                _ => self.stats.count_lost(self.sender.verdict(), 1),
             }
             self.stats.retransmitted_bytes += u64::from(wire_bytes);
         } else if payload_bytes > 0 {

@@ -14,14 +14,14 @@ mod ways;
 use alloc::sync::Arc;
 use core::net::SocketAddr;
 
-use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage, USUAL_MIN_MTU_BYTES};
+use skyhaul_core::endpoint::{self, Bounds, Context, HostConfig, Hosted, Stage};
 use skyhaul_core::{
     ConnectError, ConnectionId, DeclaredRate, Instant, NetworkFields, NullSink, Stream, host_number, ip_bytes,
 };
 
 use crate::config::Config;
 use crate::connection::{Connection, Names, State};
-use crate::scps::{Agreement, Capabilities, MIN_MTU_BYTES as MIN_SCPS_MTU_BYTES, Numbers, compress};
+use crate::scps::{Agreement, Capabilities, Numbers, compress};
 use crate::segment::{Way, decode};
 
 /// Parameters of an endpoint.
@@ -135,7 +135,7 @@ impl Endpoint {
         let EndpointConfig { accept, mtu_bytes, max_connections, max_unproven, max_early } = config;
         let host = HostConfig {
             mtu_bytes,
-            min_mtu_bytes: if accept.scps.is_some() { MIN_SCPS_MTU_BYTES } else { USUAL_MIN_MTU_BYTES },
+            min_mtu_bytes: accept.min_mtu_bytes(true),
             carrier_bytes: |way: Way| ip_bytes(way.remote),
             head_bytes: 0,
             tail_bytes: 0,

@@ -138,7 +138,7 @@ impl Sender {
             early: Early::default(),
             persist: Persist::default(),
             outage: LinkOutage::default(),
-            path_mtu: PathMtu::new(is_ipv4, config.scps.is_some()),
+            path_mtu: PathMtu::new(is_ipv4, &config),
             mtu_search: MtuSearch::default(),
             best_effort: None,
             verdicts: Verdicts::NONE,
@@ -439,7 +439,11 @@ impl Sender {
         if bytes >= self.packet_bytes(call.path) {
             return;
         }
-        self.path_mtu.learn(bytes, call.now);
+        if self.searches_mtu() && self.mtu_search.contradicts(bytes) {
+            self.doubt_told_size(bytes, call.path);
+        } else {
+            self.path_mtu.learn(bytes, call.now);
+        }
         let before = self.mss_bytes;
         self.update_mss(call.now, call.path);
         call.emit(Event::PathMtu { mtu_bytes: bytes });

@@ -5,7 +5,7 @@
 
 use skyhaul_congestion::{ControllerKind, Signal};
 use skyhaul_core::event::Phase;
-use skyhaul_core::{Event, Instant, MAX_MTU_BYTES, MtuBounds, Path, PathMtu};
+use skyhaul_core::{Event, Instant, MAX_MTU_BYTES, MIN_IPV4_MTU_BYTES, MtuBounds, Path, PathMtu};
 
 use super::decide::Chunk;
 use super::path_mtu::MIN_IPV4_BYTES;
@@ -16,7 +16,9 @@ use crate::call::Call;
 use crate::loss::LossSign;
 
 /// Sizes that packets fall to [RFC 4821 7.2, 7.7, RFC 8899 5.1.2].
-const REFUGES: [u32; 3] = [1280, 576, MIN_IPV4_BYTES];
+const REFUGES: [u32; 3] = [1280, MIN_HOST_BYTES, MIN_IPV4_BYTES];
+/// Size that every host takes [RFC 791 3.1].
+const MIN_HOST_BYTES: u32 = MIN_IPV4_MTU_BYTES;
 /// Timeouts in a row of full segments that make packets smaller than any usual path needs: an outage is the
 /// likelier cause.
 const PATIENCE: u32 = 2;
@@ -165,6 +167,12 @@ impl MtuSearch {
         *self = Self { search, has_arrived, trial, fallen_at, is_for_timeout, ..Self::default() };
     }
 
+    /// True if a router's word cannot be relied on: smaller packets than every host takes, where larger ones
+    /// have arrived. Anybody can forge that, and nothing else would raise the size within the transfer.
+    pub(super) fn contradicts(&self, bytes: u32) -> bool {
+        bytes < MIN_HOST_BYTES && self.arrived_bytes.is_some_and(|arrived_bytes| arrived_bytes > bytes)
+    }
+
     /// Takes a router's word that `bytes` is the largest packet that it forwards; true if that is tried next.
     pub(super) fn told(&mut self, bytes: u32, now: Instant) -> bool {
         let Some(search) = self.search.as_mut().filter(|search| bytes > search.packet_bytes()) else {
@@ -268,9 +276,21 @@ impl Sender {
         if !self.mtu_search.is_exhausted(bytes, are_full, patience) {
             return;
         }
-        let full_bytes = self.payload_bytes(call.path.mtu_bytes(), call.path);
-        self.mtu_search.fall(bytes, self.packet_of_bytes(full_bytes, call.path), self.space.max());
+        self.search_above(bytes, call.path);
         self.take_packet_size(bytes, call);
+    }
+
+    /// Packets are of `bytes`, and larger ones are looked for, the full size first.
+    fn search_above(&mut self, bytes: u32, path: &Path) {
+        let full_bytes = self.payload_bytes(path.mtu_bytes(), path);
+        self.mtu_search.fall(bytes, self.packet_of_bytes(full_bytes, path), self.space.max());
+    }
+
+    /// Packets are of `bytes`, as a router said who contradicts what has arrived: a larger one is tried once
+    /// such have [RFC 8899 4.6.2].
+    pub(super) fn doubt_told_size(&mut self, bytes: u32, path: &Path) {
+        self.search_above(bytes, path);
+        self.mtu_search.on_reduced(false);
     }
 
     fn take_packet_size(&mut self, mtu_bytes: u32, call: &mut Call<'_>) {

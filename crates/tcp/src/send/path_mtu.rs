@@ -3,6 +3,7 @@
 
 use skyhaul_core::{Instant, SECOND};
 
+use crate::config::Config;
 use crate::scps::MIN_MTU_BYTES as MIN_SCPS_MTU_BYTES;
 
 /// Time after which larger packets are tried again [RFC 1191 6.3, RFC 8201 5.3].
@@ -54,14 +55,20 @@ pub(super) enum BlackHole {
     Found(u32),
 }
 
-impl PathMtu {
-    /// `speaks_scps`: SCPS-TP is offered.
-    pub(super) fn new(is_ipv4: bool, speaks_scps: bool) -> Self {
-        let floor_bytes = match (is_ipv4, speaks_scps) {
+impl Config {
+    /// Smallest packet that is cut, and thus the least that a first link must take, over IPv4 or IPv6.
+    pub const fn min_mtu_bytes(&self, is_ipv4: bool) -> u32 {
+        match (is_ipv4, self.scps.is_some()) {
             (false, _) => MIN_IPV6_BYTES,
             (true, false) => MIN_IPV4_BYTES,
             (true, true) => MIN_SCPS_MTU_BYTES,
-        };
+        }
+    }
+}
+
+impl PathMtu {
+    pub(super) fn new(is_ipv4: bool, config: &Config) -> Self {
+        let floor_bytes = config.min_mtu_bytes(is_ipv4);
         Self { is_ipv4, floor_bytes, learnt: None, suspicion: Suspicion::None }
     }
 

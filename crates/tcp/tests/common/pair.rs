@@ -6,7 +6,7 @@ use skyhaul_core::{
     Stats, Stream,
 };
 use skyhaul_link::{Link, LinkConfig};
-use skyhaul_tcp::{Config, Endpoint, EndpointConfig};
+use skyhaul_tcp::{Config, Endpoint, EndpointConfig, IcmpMessage};
 
 use super::{PORT, way};
 
@@ -28,6 +28,8 @@ pub struct Pair {
     pub events: Option<Vec<(Instant, u64, Event)>>,
     /// Segments that reached end 1, where they are wanted.
     pub arrived: Option<Vec<Bytes>>,
+    /// A router's word that end 0 hears then, about what it sent last: events are wanted for that.
+    pub told: Option<(Instant, IcmpMessage)>,
     /// Steps since time moved.
     standing: u32,
 }
@@ -46,6 +48,7 @@ impl Pair {
             now: Instant::from_ns(1),
             events: None,
             arrived: None,
+            told: None,
             standing: 0,
         }
     }
@@ -91,6 +94,19 @@ impl Pair {
         true
     }
 
+    /// End 0 hears what it is to be told, when it is time.
+    fn tell(&mut self, id: ConnectionId) {
+        let Some((_, message)) = self.told.take_if(|(at, _)| *at <= self.now) else { return };
+        let number = |(_, _, event): &(Instant, u64, Event)| match event {
+            Event::Sent { number, .. } => Some(*number as u32),
+            _ => None,
+        };
+        let last = self.events.iter().flatten().rev().find_map(number).unwrap();
+        let ports = [self.ends[0].local_port(id).unwrap(), PORT].map(u16::to_be_bytes).concat();
+        let quoted = [&ports[..], &last.to_be_bytes()].concat();
+        self.ends[0].handle_icmp(self.now, way(), message, (6, &quoted), &mut NullSink);
+    }
+
     pub fn connect(&mut self, config: &Config) -> ConnectionId {
         self.ends[0].connect(self.now, way(), PORT, None, config.clone()).unwrap()
     }
@@ -130,6 +146,7 @@ pub fn transfer_over(pair: &mut Pair, config: &Config, data: &[u8], limit_s: u64
         if !pair.step(end) {
             break;
         }
+        pair.tell(id);
     }
     let sender = pair.ends[0].stats(id).unwrap_or_default();
     let elapsed_ns = done_at.unwrap_or(pair.now).as_ns();
