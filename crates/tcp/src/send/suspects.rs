@@ -20,6 +20,9 @@ struct Suspect {
     loss: Found,
     /// Its repeat left no earlier.
     asked_at: Instant,
+    /// When it was first said to be there. That may be taken back, until it is acknowledged: of what lies
+    /// between the holes of one segment it is an inference.
+    came_at: Option<Instant>,
     /// The controller was told that it is lost.
     is_told: bool,
 }
@@ -64,7 +67,7 @@ impl Suspects {
         if self.open.len() >= MAX_SUSPECTS {
             return loss;
         }
-        self.open.push_back(Suspect { first, end, loss, asked_at: now, is_told: false });
+        self.open.push_back(Suspect { first, end, loss, asked_at: now, came_at: None, is_told: false });
         Found::default()
     }
 
@@ -83,22 +86,23 @@ impl Suspects {
         let mut settled = Settled::default();
         self.open.retain_mut(|suspect| {
             let from = suspect.first.max(doubt.una);
-            let is_missing = from < suspect.end && board.unknown(from, suspect.end).next().is_some();
-            let is_original = !is_missing && doubt.now < suspect.asked_at.after(doubt.rtt_min_ns);
+            let is_acknowledged = suspect.end <= doubt.una;
+            let is_missing = !is_acknowledged && board.unknown(from, suspect.end).next().is_some();
+            suspect.came_at = if is_missing { None } else { suspect.came_at.or(Some(doubt.now)) };
+            let is_original = suspect.came_at.is_some_and(|at| at < suspect.asked_at.after(doubt.rtt_min_ns));
+            let is_late = suspect.asked_at.after(doubt.patience_ns) <= doubt.now;
             if is_original {
-                settled.is_overtaken = true;
-                settled.has_erred |= suspect.is_told;
-            } else if suspect.is_told {
-                settled.is_confirmed |= !is_missing;
-            } else if !is_missing || suspect.asked_at.after(doubt.patience_ns) <= doubt.now {
+                settled.is_overtaken |= is_acknowledged;
+                settled.has_erred |= is_acknowledged && suspect.is_told;
+            } else if !suspect.is_told && (!is_missing || is_late) {
                 suspect.is_told = true;
                 settled.found.add(suspect.loss);
-                settled.is_confirmed |= !is_missing;
             }
-            is_missing
+            settled.is_confirmed |= is_acknowledged && !is_original;
+            !is_acknowledged
         });
         settled.is_open = self.open.iter().any(|suspect| suspect.is_told);
-        let waiting = self.open.iter().find(|suspect| !suspect.is_told);
+        let waiting = self.open.iter().find(|suspect| !suspect.is_told && suspect.came_at.is_none());
         self.due = waiting.map(|suspect| suspect.asked_at.after(doubt.patience_ns));
         settled
     }
