@@ -83,11 +83,14 @@ impl TcpChoice {
         let usual = TunOptions::new(vec![address]);
         let limits = Limits { max_early: MAX_EARLY, ..usual.limits };
         let (mtu_bytes, accept) = (self.mtu_bytes, self.config.clone());
+        let least_bytes = accept.min_mtu_bytes(address.is_ipv4());
         let signals = self.signals;
         let options = TunOptions { mtu_bytes, accept, limits, signals, capture, ..usual };
         let leads = |device: TunDevice| device.check_leads_here(address).map(|()| device);
+        // A device too small for IPv6 has no routes of it either: that is the lesser word.
+        let takes = |device: TunDevice| device.check_takes(address, least_bytes).map(|()| device);
         let device = TunDevice::attach(&self.device).and_then(|device| device.check_up().map(|()| device));
-        let device = device.and_then(leads);
+        let device = device.and_then(takes).and_then(leads);
         let host = device.and_then(|device| TunHost::on_device(device, options));
         host.map(|host| TunEnd { host, transport: self.transport }).map_err(|error| {
             let message = format!("cannot use TCP with {address} on '{}': {error}", self.device);

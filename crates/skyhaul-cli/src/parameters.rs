@@ -6,7 +6,6 @@ use clap::ValueEnum;
 use skyhaul_congestion::ControllerKind;
 use skyhaul_core::units::{parse_rate_bps, parse_time_ns};
 use skyhaul_core::{MAX_MTU_BYTES, MS, SECOND};
-use skyhaul_link::MIN_MTU_BYTES;
 use skyhaul_stp::Config;
 use skyhaul_tcp::Keepalive;
 
@@ -47,8 +46,9 @@ pub(crate) struct CommonArgs {
     /// still after this time, 1s at least [default: 10min, an opening 30s; profile paper: never]
     #[arg(long, value_parser = give_up, value_name = "TIME", help_heading = MORE)]
     pub(crate) give_up: Option<u64>,
-    /// Largest IP packet to send or take, in bytes. What the path takes is found out below that [default:
-    /// what the route to the peer takes; 1500 where that is not known]
+    /// Largest IP packet to send or take, in bytes: 296 at least, by --transport scps-tp 90. What the path
+    /// takes is found out below that [default: what the route to the peer takes; 1500 where that is not
+    /// known]
     #[arg(long, value_parser = mtu, value_name = "BYTES", help_heading = MORE)]
     pub(crate) mtu: Option<u32>,
     /// Print the result as one JSON object
@@ -92,7 +92,12 @@ impl CommonArgs {
 
     /// Refuses a largest packet that is too small for STP.
     pub(crate) fn check_stp(&self) -> Result<(), Failure> {
-        match self.mtu.filter(|&bytes| bytes < MIN_STP_MTU_BYTES) {
+        self.check_mtu(MIN_STP_MTU_BYTES)
+    }
+
+    /// Refuses a largest packet of less than `least_bytes`: packets would be larger than what was asked for.
+    pub(crate) fn check_mtu(&self, least_bytes: u32) -> Result<(), Failure> {
+        match self.mtu.filter(|&bytes| bytes < least_bytes) {
             Some(bytes) => Err(Failure::usage(format!("--mtu: {}", no_largest_packet(&bytes.to_string())))),
             None => Ok(()),
         }
@@ -130,17 +135,23 @@ fn give_up(text: &str) -> Result<u64, String> {
     Ok(ns)
 }
 
-/// Least value of `--mtu` of STP; TCP has that of links.
+/// Least value of `--mtu` of STP.
 const MIN_STP_MTU_BYTES: u32 = 296;
 
 fn mtu(text: &str) -> Result<u32, String> {
-    largest_packet(text, MIN_MTU_BYTES..=MAX_MTU_BYTES).map_err(|_| no_largest_packet(text))
+    largest_packet(text, min_scps_mtu_bytes()..=MAX_MTU_BYTES).map_err(|_| no_largest_packet(text))
+}
+
+/// Least value of `--mtu` of SCPS-TP.
+fn min_scps_mtu_bytes() -> u32 {
+    skyhaul_tcp::Config::scps_tp().min_mtu_bytes(true)
 }
 
 fn no_largest_packet(text: &str) -> String {
     format!(
-        "'{text}' is no largest packet: it has {MIN_STP_MTU_BYTES} to {MAX_MTU_BYTES} bytes, by --transport tcp and \
-         scps-tp {MIN_MTU_BYTES} at least"
+        "'{text}' is no largest packet: it has {MIN_STP_MTU_BYTES} to {MAX_MTU_BYTES} bytes, by --transport scps-tp {} \
+         at least",
+        min_scps_mtu_bytes()
     )
 }
 

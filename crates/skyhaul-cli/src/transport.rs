@@ -146,6 +146,7 @@ impl TransportArgs {
             },
         };
         let mtu_bytes = common.mtu.unwrap_or(USUAL_MTU_BYTES);
+        common.check_mtu(config.min_mtu_bytes(true))?;
         let signals = self.scps.signals();
         Ok(Some(TcpChoice { transport, device, config, mtu_bytes, signals, has_controller: false }))
     }

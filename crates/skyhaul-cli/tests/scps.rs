@@ -137,6 +137,43 @@ fn an_address_to_which_the_kernel_does_not_lead_by_the_device_is_refused_with_wh
     });
 }
 
+/// At 89 octets the handshake came about and the connection was reset; at the receiver alone all hung. Over
+/// IPv6 the kernel has no route by a small device, and the advice was about that.
+#[test]
+fn a_device_that_takes_less_than_the_least_packet_is_refused_with_what_to_do() {
+    routed(|| {
+        let (folder, big) = big_file();
+        let inbox = folder.path().to_str().unwrap();
+        let waits = |transport: &str, address: &str| {
+            let own = ["--transport", transport, "--tun", "sky0", "--listen", address];
+            run(&[&["receive", "--dir", inbox, "--once"], &own[..]].concat())
+        };
+        let refused = |said: &Said, device: &str, takes: u32, family: &str, least: u32| {
+            let told = format!(
+                "'{device}' takes packets of {takes} bytes at most, and the smallest over {family} have {least}; let it \
+                 take them by: sudo ip link set {device} mtu {least}"
+            );
+            assert!(said.code == Some(1) && said.err.contains(&told), "{said:?}");
+        };
+        ip("link set sky0 mtu 89");
+        ip("link set sky1 mtu 89");
+        refused(&send(SCPS, &big, &[]), "sky1", 89, "IPv4", 90);
+        refused(&waits(SCPS, RECEIVER), "sky0", 89, "IPv4", 90);
+        ip("link set sky0 mtu 295");
+        refused(&waits("tcp", RECEIVER), "sky0", 295, "IPv4", 296);
+        ip("link set sky0 mtu 1000");
+        refused(&waits(SCPS, "[fd77::2]:4700"), "sky0", 1000, "IPv6", 1280);
+        ip("link set sky0 mtu 90");
+        ip("link set sky1 mtu 90");
+        let folder = tempfile::tempdir().unwrap();
+        let small = file(folder.path(), "big", &noise(20_000)).to_str().unwrap().to_string();
+        let receiver = receiver(SCPS, &[]);
+        let sent = send(SCPS, &small, &[]);
+        let (received, _) = receiver.wait();
+        assert_eq!((sent.code, received.code), (Some(0), Some(0)), "{sent:?} {received:?}");
+    });
+}
+
 const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../contrib/wireshark/scps-tp.lua");
 
 #[test]

@@ -73,7 +73,13 @@ fn wrong_usage_is_exit_code_2() {
     check(&["receive", "--dir", ".", "--mtu", "12"], 2, &["296"]);
     check(&["send", "Cargo.toml", "127.0.0.1:9", "--mtu", "90"], 2, &["--mtu: '90' is no", "296"]);
     check(&["demo", "--mtu", "90"], 2, &["--mtu: '90' is no largest packet: it has 296 to 65535"]);
-    // TCP takes it: what is missing is told.
+    let least = "it has 296 to 65535 bytes, by --transport scps-tp 90 at least";
+    for (transport, bytes) in [("scps-tp", "80"), ("scps-tp", "60"), ("tcp", "90")] {
+        let own = ["--transport", transport, "--mtu", bytes, "--tun", "sky0"];
+        let words = format!("'{bytes}' is no largest packet: {least}");
+        check(&[&["send", "Cargo.toml", "127.0.0.1:9"], &own[..]].concat(), 2, &[&words]);
+    }
+    // SCPS-TP takes it: what is missing is told.
     check(
         &["send", "Cargo.toml", "127.0.0.1:9", "--transport", "scps-tp", "--mtu", "90", "--tun", "sky0"],
         2,

@@ -86,6 +86,21 @@ impl TunDevice {
         Err(io::Error::new(ErrorKind::NetworkDown, text))
     }
 
+    /// Fails, with advice, if the device takes no packets of `least_bytes`, the smallest that a host with
+    /// `address` cuts ([`skyhaul_tcp::Config::min_mtu_bytes`]): larger ones come to nothing without a word.
+    pub fn check_takes(&self, address: IpAddr, least_bytes: u32) -> io::Result<()> {
+        let (name, mtu_bytes) = (&self.name, self.mtu_bytes);
+        if mtu_bytes >= least_bytes {
+            return Ok(());
+        }
+        let family = if address.is_ipv4() { "IPv4" } else { "IPv6" };
+        let text = format!(
+            "'{name}' takes packets of {mtu_bytes} bytes at most, and the smallest over {family} have {least_bytes}; \
+             let it take them by: sudo ip link set {name} mtu {least_bytes}"
+        );
+        Err(io::Error::new(ErrorKind::InvalidInput, text))
+    }
+
     /// Fails, with advice, if the kernel sends packets for `address` elsewhere: what answers a host with this
     /// address never comes to the device. Where the kernel does not say, and for its own addresses, it does
     /// not.

@@ -32,9 +32,13 @@ pub struct TunHost {
 }
 
 impl TunHost {
-    /// A host on a TUN device, with packets no larger than that takes. Must be called within a tokio runtime.
+    /// A host on a TUN device, with packets no larger than that takes; a device that takes less than the
+    /// smallest is refused. Must be called within a tokio runtime.
     pub fn on_device(device: TunDevice, options: TunOptions) -> io::Result<Self> {
         refuse_the_kernels(&options.addresses)?;
+        for &address in &options.addresses {
+            device.check_takes(address, options.accept.min_mtu_bytes(address.is_ipv4()))?;
+        }
         let mtu_bytes = options.mtu_bytes.min(device.mtu_bytes());
         Self::over(device.into(), TunOptions { mtu_bytes, ..options })
     }
