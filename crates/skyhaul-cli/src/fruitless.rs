@@ -1,5 +1,5 @@
-//! Parties whose sessions had a place of late and brought nothing: one that opens fresh ones all the time never
-//! has more than one at once, and its next one is as new as anybody's.
+//! Parties whose sessions had a place of late and brought nothing: one that opens fresh ones all the time
+//! never has more than one at once, and its next one is as new as anybody's.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,8 @@ use crate::places::Party;
 
 /// Time after the last of its sessions that brought nothing after which a party is forgotten.
 const MEMORY_NS: u64 = 60 * SECOND;
-/// Parties that are known. Of more, the one with the fewest such sessions is forgotten, the oldest among them.
+/// Parties that are known. Of more, the one with the fewest such sessions is forgotten, the oldest among
+/// them.
 const MAX_PARTIES: usize = 4096;
 
 /// Parties, each with its sessions that had a place and brought nothing.

@@ -245,9 +245,9 @@ impl Places {
         Some(self.place(party, progress))
     }
 
-    /// Session that gives way to one of `party`: to a party that has as many places as it may, one of its own.
-    /// It is one that makes no progress; for one that has brought nothing yet less time is enough where many
-    /// have not. Such a one gives way at once if its party has more places for nothing, now and of late, than
+    /// Session that gives way to one of `party`: to a party that has as many places as it may, one of its
+    /// own. It is one that makes no progress; for one that has brought nothing yet less time is enough where
+    /// many have not. Such a one gives way at once if its party has more places for nothing, now and of late, than
     /// `party`: whoever opens the most is not served the most. The first is one that has brought nothing, of
     /// the party with most such places of late; then without an opening; then the longest without progress.
     fn who_gives_way(&self, (party, is_own): (Party, bool), now: Instant) -> Option<u64> {
