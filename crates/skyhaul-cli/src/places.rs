@@ -247,9 +247,10 @@ impl Places {
 
     /// Session that gives way to one of `party`: to a party that has as many places as it may, one of its
     /// own. It is one that makes no progress; for one that has brought nothing yet less time is enough where
-    /// many have not. Such a one gives way at once if its party has more places for nothing, now and of late, than
-    /// `party`: whoever opens the most is not served the most. The first is one that has brought nothing, of
-    /// the party with most such places of late; then without an opening; then the longest without progress.
+    /// many have not. Such a one gives way at once if its party has more places for nothing, now and of late,
+    /// than `party`: whoever opens the most is not served the most. The first is one that has brought
+    /// nothing, of the party with most such places of late; then without an opening; then the longest without
+    /// progress.
     fn who_gives_way(&self, (party, is_own): (Party, bool), now: Instant) -> Option<u64> {
         let (holders, fruitless) = (self.holders.borrow(), self.fruitless.borrow());
         let has_brought = |holder: &Holder| holder.progress.has_brought.get();
