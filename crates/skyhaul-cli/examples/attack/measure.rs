@@ -12,8 +12,8 @@ use crate::machines::Machines;
 use crate::receiver::{Reading, Receiver};
 use crate::relay::Relay;
 
-/// An attack that comes first has begun by then; of others the honest transfer is that far ahead, and at
-/// least has its place ([`UNDER_WAY_PATIENCE`]).
+/// An attack that comes first has begun by then; others begin so long after the honest transfer has brought
+/// something.
 const HEAD_START: Duration = Duration::from_secs(1);
 /// Time within which the honest transfer has brought something: over geo the opening takes two round trips of
 /// half a second where no token is held.
@@ -128,10 +128,10 @@ fn turn(plan: &Plan, attack: &Attack, binary: &Path) -> io::Result<Turn> {
         let transfer = Transfer::start(binary, sources.path(), way(to), plan.bytes, plan.rate_bps)?;
         let mut attacker = first;
         if attacker.is_none() {
-            std::thread::sleep(HEAD_START);
             if !receiver.holds_a_part(UNDER_WAY_PATIENCE) {
                 return Err(io::Error::other("the honest transfer does not come under way"));
             }
+            std::thread::sleep(HEAD_START);
             begun = Instant::now();
             attacker = begin(false);
         }
