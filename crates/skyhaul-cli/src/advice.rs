@@ -40,7 +40,9 @@ pub(crate) fn of_sending<E: TransportEnd>(
         (false, true) => String::new(),
         (false, false) => "--plain ".into(),
     };
-    let longer = if is_tcp { "" } else { "; a path that takes longer needs a larger --give-up" };
+    let option = end.patience_option();
+    let longer =
+        option.map_or(String::new(), |option| format!("; a path that takes longer needs a larger {option}"));
     let nobody = || {
         format!(
             "nothing receives there; start `skyhaul receive {switches}--dir DIR --listen {peer}` on that machine, \
@@ -63,9 +65,6 @@ pub(crate) fn of_sending<E: TransportEnd>(
             "it did not answer; check the address, that `skyhaul receive {switches}--dir DIR` waits there, and that \
              firewalls let {below} port {port} through{longer}"
         ),
-        (Some(CloseReason::Silence), _) if is_tcp => {
-            "it gave no sign of life for too long; send again when the link is back".into()
-        }
         (Some(reason @ CloseReason::Oversized), _) => {
             // Below the least size that is searched for; IPv6 has no smaller ones.
             let size = if peer.is_ipv4() { "500, or less" } else { "1280" };
@@ -75,11 +74,11 @@ pub(crate) fn of_sending<E: TransportEnd>(
             )
         }
         (Some(CloseReason::Silence), _) => {
-            "it gave no sign of life for too long; send again when the link is back (--give-up sets the time)"
-                .into()
+            let time = option.map_or(String::new(), |option| format!(" ({option} sets the time)"));
+            format!("it gave no sign of life for too long; send again when the link is back{time}")
         }
         _ if is_busy(fault) => {
-            let how_long = if is_tcp { "" } else { " (--give-up sets how long to ask)" };
+            let how_long = option.map_or(String::new(), |option| format!(" ({option} sets how long to ask)"));
             format!("it has no room for another transfer; send again later{how_long}")
         }
         (Some(reason @ CloseReason::Reset(_)), _) => format!("{reason}; send again"),

@@ -131,6 +131,10 @@ impl TransportEnd for TunEnd {
         self.transport.name()
     }
 
+    fn patience_option(&self) -> Option<&'static str> {
+        self.transport.patience_option()
+    }
+
     fn scps_tp(&self, monitor: &Monitor<Self::Protocol>) -> Option<ScpsResult> {
         let agreement = monitor.id().and_then(|id| self.host.scps_agreement(id));
         (self.transport == TransportName::ScpsTp).then(|| ScpsResult::new(agreement))

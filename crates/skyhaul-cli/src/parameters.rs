@@ -110,7 +110,14 @@ impl CommonArgs {
             ProfileName::Default => skyhaul_tcp::Config { nagle: false, ..skyhaul_tcp::Config::standard() },
             ProfileName::Paper => skyhaul_tcp::Config::paper(),
         };
-        skyhaul_tcp::Config { discover_mtu: true, keepalive: Some(KEEPALIVE), ..config }
+        let keepalive = Some(self.give_up.map_or(KEEPALIVE, within));
+        let config = skyhaul_tcp::Config { discover_mtu: true, keepalive, ..config };
+        let Some(ns) = self.give_up else { return config };
+        // Time decides alone: more repeats than it lets happen.
+        let repeats =
+            MAX_QUICK_REPEATS.saturating_add((ns / config.max_rto_ns).min(u64::from(u32::MAX)) as u32);
+        let (max_syn_repeats, max_repeats) = (repeats, repeats);
+        skyhaul_tcp::Config { user_timeout_ns: Some(ns), max_syn_repeats, max_repeats, ..config }
     }
 
     /// Parameters of a connection of SCPS-TP, but for its own, and of the TCP that a plain peer meets.
@@ -164,6 +171,17 @@ pub(crate) fn largest_packet(text: &str, bounds: RangeInclusive<u32>) -> Result<
 
 /// A receiver has nothing to repeat: it notices that the sender vanished by asking, here after two minutes.
 const KEEPALIVE: Keepalive = Keepalive { idle_ns: 60 * SECOND, interval_ns: 10 * SECOND, max_questions: 6 };
+
+/// Repeats of TCP before each waits for the longest time: it doubles from 1 ns at least.
+const MAX_QUICK_REPEATS: u32 = 64;
+
+/// The same with a patience of `ns` in all: asked after a third of it at most.
+fn within(ns: u64) -> Keepalive {
+    let Keepalive { idle_ns, interval_ns, max_questions } = KEEPALIVE;
+    let idle_ns = idle_ns.min(ns / 3);
+    let left_ns = (ns - idle_ns) / u64::from(max_questions);
+    Keepalive { idle_ns, interval_ns: interval_ns.min(left_ns), max_questions }
+}
 
 /// A file that the receiver refuses is dropped at once, but for what was written until then. Half of it must
 /// outlast a machine that is busy for a while.
@@ -237,6 +255,17 @@ mod tests {
     struct Args {
         #[command(flatten)]
         common: CommonArgs,
+    }
+
+    /// A peer is asked early enough that several questions may be lost.
+    #[test]
+    fn questions_of_tcp_and_its_repeats_end_with_the_patience() {
+        for (words, ns) in [("1s", SECOND), ("2min", 120 * SECOND), ("1h", 3600 * SECOND)] {
+            let config = Args::parse_from(["x", "--give-up", words]).common.tcp_config();
+            let Keepalive { idle_ns, interval_ns, max_questions } = config.keepalive.unwrap();
+            assert!(idle_ns + u64::from(max_questions) * interval_ns <= ns && idle_ns <= ns / 3);
+            assert_eq!((config.user_timeout_ns, config.opening_ns()), (Some(ns), ns));
+        }
     }
 
     /// The last segment waited for a round trip, wherever a file did not fill it.

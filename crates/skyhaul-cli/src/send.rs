@@ -235,8 +235,8 @@ async fn over_tcp(
     }
     let end = choice.host(address, capture)?;
     let host = &end.host;
-    // TCP's own patience counts repeats: of a receiver that is there, it says nothing.
-    let mut waiting = Waiting::new(args.common.config().give_up_ns, None);
+    let option = end.patience_option();
+    let mut waiting = Waiting::new(args.common.config().give_up_ns, option);
     while let Some(peer) = peers.pop_front() {
         let cannot_send = |error| cannot_send(peer, error);
         let cookies = args.transport.opens_fast().then(|| Cookies::recall(&args.memory, address, peer.ip()));
@@ -246,7 +246,7 @@ async fn over_tcp(
         let config = choice.config_to(peer.ip());
         let stream = host.open(peer, config.clone()).map_err(cannot_send)?;
         let cycles = CycleLog::new().1;
-        let patience = OpeningPatience { ns: Some(config.opening_ns()), option: None };
+        let patience = OpeningPatience { ns: Some(config.opening_ns()), option };
         let sources = (Version::One, sources.clone(), waiting.begin());
         let mut attempt = attempt(args, end.clone(), stream, cycles, sources, patience).await?;
         if let Some(cookies) = cookies {
@@ -362,8 +362,7 @@ impl<E: TransportEnd> Attempt<E> {
         match self.sent.cut {
             Some(Cut::Stop) => return Some(interrupted()),
             Some(Cut::Stalled(stalled)) => {
-                let option = (self.endpoint.transport() == "stp").then_some("--give-up");
-                return Some(stalled.failure(peer, option));
+                return Some(stalled.failure(peer, self.endpoint.patience_option()));
             }
             Some(Cut::Dismissed) => {
                 let who = self.protection.peer.as_deref().unwrap_or("the receiver");

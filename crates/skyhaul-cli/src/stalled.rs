@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(over_after(|s| s, |_| 0), None, "the connection gives that up");
     }
 
-    /// TCP has no option for it: none is advised.
+    /// SCPS-TP has no option for it: none is advised.
     #[test]
     fn the_option_that_sets_the_time_is_named_where_there_is_one() {
         let peer = SocketAddr::from(([192, 0, 2, 1], 4700));

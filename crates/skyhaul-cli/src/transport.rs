@@ -43,6 +43,13 @@ impl TransportName {
     }
 }
 
+impl TransportName {
+    /// Option that says how long a peer is waited for, where there is one.
+    pub(crate) fn patience_option(self) -> Option<&'static str> {
+        matches!(self, Self::Stp | Self::Tcp).then_some("--give-up")
+    }
+}
+
 /// Transport that the files go over.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TransportArgs {
@@ -132,8 +139,8 @@ impl TransportArgs {
             }
             (_, Some(device)) => device.clone(),
         };
-        if common.give_up.is_some() {
-            return Err(Failure::usage(format!("--give-up {STP_ONLY}: TCP counts its repeats")));
+        if common.give_up.is_some() && transport.patience_option().is_none() {
+            return Err(Failure::usage(format!("--give-up {STP_ONLY} and tcp: SCPS-TP counts its repeats")));
         }
         let config = match transport {
             TransportName::ScpsTp => {
@@ -164,6 +171,11 @@ pub(crate) trait TransportEnd {
     const TELLS_BUSY: bool = true;
     /// Name of a peer at this end; nobody has one where nothing is sealed.
     type PeerName: Copy + 'static;
+    /// Option that says how long a peer is waited for, where there is one.
+    fn patience_option(&self) -> Option<&'static str> {
+        TransportName::Stp.patience_option()
+    }
+
     /// Words when there will be no connections any more.
     const LOST: &'static str;
     /// The code of that.

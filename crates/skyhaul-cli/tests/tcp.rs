@@ -172,7 +172,8 @@ fn who_finds_every_place_taken_says_so_and_gets_in_when_one_is_free() {
             sending.await.unwrap()
         });
         assert_eq!(sent.code, Some(0), "{sent:?}");
-        assert_eq!(sent.err.matches("has no room for another transfer yet").count(), 1, "{sent:?}");
+        let waits = "has no room for another transfer yet; asking again for 600 s (--give-up sets that)";
+        assert_eq!(sent.err.matches(waits).count(), 1, "{sent:?}");
         assert!(sent.json()["confirmed_s"].as_f64().unwrap() > 2.0, "the waiting counts: {sent:?}");
         assert_eq!(std::fs::read(receiver.path().join("late")).unwrap(), noise(200_000));
         let mut child = receiver.child;
@@ -304,10 +305,49 @@ fn a_receiver_that_does_not_answer_is_mentioned_while_it_is_asked() {
         let mut said = BufReader::new(child.stderr.take().unwrap()).lines();
         let [warning, first] = std::array::from_fn(|_| said.next().unwrap().unwrap());
         assert!(warning.starts_with("WARNING: --transport tcp: NOT protected"), "{warning}");
-        let text = "10.77.0.2:4700 has not answered yet; is the address right, and does `skyhaul receive` wait there? asking for 123 s in all";
+        let text = "10.77.0.2:4700 has not answered yet; is the address right, and does `skyhaul receive` wait there? asking for 123 s in all (--give-up sets that)";
         assert_eq!(first, text);
         child.kill().unwrap();
         child.wait().unwrap();
+    });
+}
+
+/// Whatever `--give-up` says ends the wait for a receiver: it was refused here, and TCP took two minutes for
+/// an opening and ten for a transfer that stood still.
+#[test]
+fn a_receiver_that_does_not_answer_or_takes_nothing_is_given_up_when_it_is_time() {
+    routed(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let big = file(folder.path(), "big", b"");
+        std::fs::OpenOptions::new().write(true).open(&big).unwrap().set_len(50_000_000).unwrap();
+        let timed = |to: &str| {
+            let begun = Instant::now();
+            let said = send(&[big.to_str().unwrap()], to, &["--give-up", "4s"]);
+            (said, begun.elapsed())
+        };
+        // Nobody answers at that address: there is no host.
+        let (said, took) = timed("10.77.0.9:4700");
+        assert_eq!(
+            (said.code, said.json()["error"]["code"].as_str()),
+            (Some(1), Some("no-answer")),
+            "{said:?}"
+        );
+        assert!(said.err.contains("asking for 4 s in all (--give-up sets that)"), "{said:?}");
+        assert!(said.err.contains("a path that takes longer needs a larger --give-up"), "{said:?}");
+        assert!((4..8).contains(&took.as_secs()), "{took:?}");
+        // This machine's kernel, whose program reads nothing.
+        let deaf = std::net::TcpListener::bind("10.77.0.1:4700").unwrap();
+        let (said, took) = timed("10.77.0.1:4700");
+        assert_eq!(
+            (said.code, said.json()["error"]["code"].as_str()),
+            (Some(1), Some("stalled")),
+            "{said:?}"
+        );
+        let text = "it answers, but has taken nothing for 4 s; look at the receiver and its disk, then send again \
+                    (--give-up sets the time)";
+        assert!(said.err.contains(text), "{said:?}");
+        assert!((4..12).contains(&took.as_secs()), "{took:?}");
+        drop(deaf);
     });
 }
 
@@ -414,10 +454,6 @@ fn switches_that_make_no_sense_together_are_refused() {
     usage(
         &with(&["--tun", "sky1", "--address", "10.78.0.2", "--probing", "off"]),
         "--probing is for --transport stp",
-    );
-    usage(
-        &with(&["--tun", "sky1", "--address", "10.78.0.2", "--give-up", "1s"]),
-        "--give-up is for --transport stp",
     );
     usage(
         &with(&["--tun", "sky1", "--address", "10.78.0.2", "--controller", "tahoe"]),

@@ -116,6 +116,10 @@ pub struct Config {
     pub max_syn_repeats: u32,
     /// Timeouts in a row, or unanswered window probes, before the connection fails [RFC 9293 3.8.3].
     pub max_repeats: u32,
+    /// A peer that answers nothing of what is under way, an opening included, is given up after so long
+    /// without a sign of life [RFC 9293 3.8.3, RFC 5482]; `None`: [`Self::max_syn_repeats`] and
+    /// [`Self::max_repeats`] decide alone. The sooner counts.
+    pub user_timeout_ns: Option<u64>,
     /// Twice the longest life of a segment.
     pub time_wait_ns: u64,
     /// A connection that the application has let go of waits so long for the peer's end.
@@ -152,8 +156,10 @@ pub struct Config {
 /// Shows the fields that are named, in this order.
 macro_rules! show {
     ($to:expr, $config:expr, $($field:ident),+ $(,)?) => {{
-        let Config { $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, routes, accelerated_open, bare_acks } =
-            $config;
+        let Config {
+            $($field,)+ max_challenges_per_s, discover_mtu, explicit, scps, routes, accelerated_open, bare_acks,
+            user_timeout_ns,
+        } = $config;
         let is_long = $to.alternate();
         let mut text = $to.debug_struct("Config");
         $(text.field(stringify!($field), $field);)+
@@ -166,6 +172,9 @@ macro_rules! show {
         }
         if *bare_acks || is_long {
             text.field("bare_acks", bare_acks);
+        }
+        if user_timeout_ns.is_some() || is_long {
+            text.field("user_timeout_ns", user_timeout_ns);
         }
         if *explicit != ExplicitConfig::default() || is_long {
             text.field("explicit", explicit);
@@ -257,6 +266,7 @@ impl Config {
             nagle: true,
             max_syn_repeats: 6,
             max_repeats: 15,
+            user_timeout_ns: None,
             time_wait_ns: 60 * SECOND,
             fin_wait_ns: 60 * SECOND,
             black_hole_timeouts: Some(3),
@@ -278,7 +288,9 @@ impl Config {
         let longest_ns = self.max_rto_ns.max(self.min_rto_ns);
         let first_ns = self.initial_rto_ns.clamp(self.min_rto_ns, longest_ns);
         let timeout_ns = |doublings: u32| first_ns.saturating_mul(1 << doublings.min(20)).min(longest_ns);
-        (0..=self.max_syn_repeats).fold(0, |sum: u64, repeat| sum.saturating_add(timeout_ns(repeat)))
+        let tried_ns =
+            (0..=self.max_syn_repeats).fold(0, |sum: u64, repeat| sum.saturating_add(timeout_ns(repeat)));
+        self.user_timeout_ns.map_or(tried_ns, |ns| ns.min(tried_ns))
     }
 
     /// The regular TCP of the papers: a first window of one segment, timers of 500 ms that wait at least 1 s,

@@ -48,6 +48,36 @@ fn a_silent_peer_is_given_up() {
     assert_eq!(lone.stats().timeouts, 3);
 }
 
+/// The user timeout of RFC 9293: the repeats alone took ten minutes.
+#[test]
+fn a_peer_that_answers_nothing_is_given_up_after_the_user_timeout() {
+    let config = Config { user_timeout_ns: Some(5 * SECOND), ..plain() };
+    let closes = |lone: &mut Lone, reason| {
+        let begun = lone.now;
+        while lone.events().last() != Some(&StreamEvent::Closed(Some(reason))) {
+            lone.wait();
+            lone.hear();
+        }
+        lone.now.since(begun)
+    };
+    let mut lone = Lone::ordinary(&config);
+    lone.wait_ms(60_000);
+    lone.write(10);
+    lone.hear();
+    assert_eq!(closes(&mut lone, CloseReason::Silence), 5 * SECOND, "not by the time before");
+    let mut lone = Lone::ordinary(&config);
+    lone.write(10);
+    lone.hear();
+    lone.wait_ms(4000);
+    lone.hear();
+    lone.ack(1, 1);
+    lone.hear();
+    assert_eq!(closes(&mut lone, CloseReason::Silence), 5 * SECOND, "it gave a sign of life");
+    let (mut opener, _) = Lone::connecting(&config);
+    assert_eq!(closes(&mut opener, CloseReason::ConnectTimeout), 5 * SECOND);
+    assert_eq!(config.opening_ns(), 5 * SECOND);
+}
+
 #[test]
 fn three_duplicates_repeat_at_once_and_halve() {
     let mut lone = ten_under_way(&reno(Recovery::NewReno));

@@ -28,7 +28,7 @@ pub(super) enum Action {
 }
 
 /// Kinds of waiting.
-const TIMEOUTS: usize = 7;
+const TIMEOUTS: usize = 8;
 
 /// Waiting that is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +47,8 @@ pub(super) enum Timeout {
     Keepalive,
     /// Something is missing for too long.
     Gap,
+    /// Nothing was heard for too long while something was under way.
+    Silence,
 }
 
 impl Connection {
@@ -113,6 +115,7 @@ impl Connection {
         consider(self.life.quiet_until(), Timeout::Quiet);
         consider(self.receiver.gives_up_at(), Timeout::Gap);
         if !self.sender.is_link_down() {
+            consider(self.silence_ends_at(), Timeout::Silence);
             consider(self.sender.reordering_at(), Timeout::Reordering);
             consider(self.sender.tail_probe_at(), Timeout::Tail);
             consider(self.sender.retransmit_at(), Timeout::Retransmission);
@@ -120,6 +123,13 @@ impl Connection {
             consider(self.keepalive_at(), Timeout::Keepalive);
         }
         next.map(|Step { at, action }| Step { at, action: Action::Timeout(action) })
+    }
+
+    /// Moment at which a peer is given up that owes an answer and gives no sign of life.
+    fn silence_ends_at(&self) -> Option<Instant> {
+        let timeout_ns = self.config.user_timeout_ns?;
+        let since = self.sender.asks_since()?.max(self.silence.since());
+        Some(since.after(timeout_ns))
     }
 
     /// Moment at which a silent peer is asked or given up. While something is under way, its own timers
@@ -186,6 +196,10 @@ impl Connection {
                 if self.sender.take_writable() {
                     self.tell(StreamEvent::Writable); // something was given up
                 }
+            }
+            Timeout::Silence => {
+                self.miss_answer(context.now);
+                self.give_up();
             }
             Timeout::Probes => self.give_up(),
             Timeout::Gap => self.give_up_holes(context),

@@ -269,7 +269,10 @@ impl Sender {
         if chunk.is_probe {
             self.space.on_sent(chunk.end, false);
             call.stats.window_probes += 1;
-            return self.persist.tried(now, self.timer.timeout_ns(), self.config.max_rto_ns);
+            // Whoever must give a sign of life is asked for it, and two questions may be lost.
+            let longest_ns = self.config.user_timeout_ns.map_or(u64::MAX, |ns| ns / 3);
+            let max_ns = self.config.max_rto_ns.min(longest_ns);
+            return self.persist.tried(now, self.timer.timeout_ns(), max_ns);
         }
         if self.sampling.is_on() {
             let payload_bytes = chunk.end.min(self.space.data_end()).saturating_sub(chunk.first) as u32;

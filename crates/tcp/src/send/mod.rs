@@ -231,6 +231,12 @@ impl Sender {
         self.timer.at()
     }
 
+    /// Moment since which the peer owes an answer, if it does: something is under way, or its window was
+    /// asked for.
+    pub(crate) fn asks_since(&self) -> Option<Instant> {
+        self.timer.since().into_iter().chain(self.persist.asked_at()).min()
+    }
+
     /// Moment at which more than `max_repeats` probes of the peer's window were not answered for too long.
     pub(crate) fn gives_up_at(&self, max_repeats: u32) -> Option<Instant> {
         self.persist.gives_up_at(max_repeats)

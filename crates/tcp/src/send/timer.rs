@@ -13,6 +13,8 @@ pub(super) struct RetransmissionTimer {
     rto: Rto,
     /// Moment at which it runs out, if it runs.
     at: Option<Instant>,
+    /// Moment since which something is under way, if something is.
+    since: Option<Instant>,
     /// Timeouts since something new was acknowledged.
     timeouts: u32,
     /// Moment of the first of them, or of those before.
@@ -34,6 +36,7 @@ impl RetransmissionTimer {
         Self {
             rto: Rto::new(config),
             at: None,
+            since: None,
             timeouts: 0,
             first_timeout_at: None,
             timing: None,
@@ -56,6 +59,11 @@ impl RetransmissionTimer {
 
     pub(super) fn at(&self) -> Option<Instant> {
         self.at
+    }
+
+    /// Moment since which something is under way, if something is.
+    pub(super) fn since(&self) -> Option<Instant> {
+        self.since
     }
 
     pub(super) fn timeouts(&self) -> u32 {
@@ -124,6 +132,7 @@ impl RetransmissionTimer {
     /// Starts anew if something is under way, else stops [RFC 6298 5.2, 5.3].
     pub(super) fn restart(&mut self, is_needed: bool, now: Instant) {
         self.at = is_needed.then(|| self.rto.due(now));
+        self.since = is_needed.then(|| self.since.unwrap_or(now));
     }
 
     /// Starts anew for the first repeat of the oldest number, `una`, that is asked for: whoever goes on
