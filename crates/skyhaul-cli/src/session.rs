@@ -207,9 +207,14 @@ fn tell<E: TransportEnd>(
     (told.is_some(), told.is_none_or(Told::write))
 }
 
+/// What a file takes on a disk at least: a block.
+const BLOCK_BYTES: u64 = 4096;
+
 /// Words about a session that there is room for, which they take: with every file, where that was asked for,
 /// if others are left room by that. Lists of files that are there have their own, and take of it what they
 /// are longer than those files: whoever brings something is told of however much strangers have written.
+/// A sealed peer has leave to bring files: what tells of them is no longer than what they take on the disk,
+/// and programs have a line for each, however small they are.
 fn told<E: TransportEnd>(
     room: &Room<E>,
     (peer, report): (SocketAddr, &SessionReport),
@@ -218,8 +223,9 @@ fn told<E: TransportEnd>(
 ) -> Option<Told> {
     let (peer_ip, now) = (peer.ip(), room.endpoint.clock().now());
     let is_listed = room.form.lists_files() && brings_files(report);
+    let least_bytes = if E::IS_SEALED { BLOCK_BYTES } else { 0 };
     let (outlet, free_bytes) =
-        if is_listed { (&room.results, report.delivered_bytes()) } else { (&room.outlet, 0) };
+        if is_listed { (&room.results, free_bytes(report, least_bytes)) } else { (&room.outlet, 0) };
     // Made only if somebody sees it: whoever likes can have tens of thousands of files refused.
     if !is_listed && !is_interrupted && !outlet.is_open(peer_ip, now) {
         return None;
@@ -238,6 +244,12 @@ fn told<E: TransportEnd>(
             told
         })
     })
+}
+
+/// Bytes of the files that are there, each of which counts for so many at least.
+fn free_bytes(report: &SessionReport, least_bytes: u64) -> u64 {
+    let stored = report.files.iter().filter(|file| file.digest().is_some());
+    stored.map(|file| file.bytes.max(least_bytes)).fold(0, u64::saturating_add)
 }
 
 fn brings_files(report: &SessionReport) -> bool {
@@ -400,7 +412,7 @@ fn in_form(report: &SessionReport, form: Form) -> Cow<'_, SessionReport> {
 
 #[cfg(test)]
 mod tests {
-    use skyhaul_files::{FileReport, RawName};
+    use skyhaul_files::{Digest, FileOutcome, FileReport, RawName};
 
     use super::*;
     use crate::places::{MAX_FAREWELLS, Places};
@@ -423,6 +435,16 @@ mod tests {
             known.observe(&event, Side::Receiver, Instant::ZERO);
         }
         (known, report)
+    }
+
+    /// Of a peer with leave that brings a small file a second one object in four would be written.
+    #[test]
+    fn a_small_file_of_a_sealed_peer_counts_for_a_block_and_a_stranger_s_for_its_bytes() {
+        let file = |bytes, outcome| FileReport { bytes, outcome, ..finishing().1 };
+        let stored = || FileOutcome::Delivered { digest: Digest([0; 32]) };
+        let files = vec![file(5, stored()), file(9000, stored()), finishing().1];
+        let report = SessionReport { files };
+        assert_eq!((free_bytes(&report, 0), free_bytes(&report, BLOCK_BYTES)), (9005, 9000 + BLOCK_BYTES));
     }
 
     #[tokio::test]
