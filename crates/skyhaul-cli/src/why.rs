@@ -170,7 +170,7 @@ fn told(cause: Cause, by: &LimitedBy, result: &TransferResult) -> String {
             "it was stopped, or too busy to send what was due; end what else runs on it, and do not let it sleep"
         }
         Cause::ReceiverBusy => {
-            "others had all places there, and it was asked again every second; many files in one command need one \
+            "others had all places there, and it was asked again and again; many files in one command need one \
              place"
         }
         Cause::Confirmation => {
