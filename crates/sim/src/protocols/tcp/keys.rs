@@ -182,6 +182,10 @@ fn lifetime_keys() -> Vec<Key<Config>> {
             .means("Repeats of SYN before connecting fails."),
         Key::new("max_repeats", UnlimitedTries, |c: &mut Config| &mut c.max_repeats)
             .means("Timeouts in a row, or unanswered window probes, before the connection fails."),
+        Key::new("user_timeout", Or("none", Time::POSITIVE), |c: &mut Config| &mut c.user_timeout_ns).means(
+            "A peer that owes an answer and gives no sign of life is given up after this [RFC 9293 3.8.3]; \
+             \"none\": repeats are counted alone.",
+        ),
         Key::new("time_wait", Time::POSITIVE, |c: &mut Config| &mut c.time_wait_ns)
             .means("How long the end that closes first answers late repeats."),
         Key::new("fin_wait", Time::POSITIVE, |c: &mut Config| &mut c.fin_wait_ns).means(
