@@ -17,8 +17,8 @@ pub(crate) const BYTES_PER_S: u64 = 500;
 /// ... and about one, so that another is told beside it.
 const HOST_BURST_BYTES: u64 = 4 * 1024;
 const HOST_BYTES_PER_S: u64 = 250;
-/// The same of results for programs, and of lists of every file, of transfers that brought something; what
-/// such a result has no more of than its files have bytes does not count.
+/// Bytes of results for programs, and of lists of every file, of transfers that brought something: at once,
+/// and in each second. Of such a result only what is more than its files have bytes counts.
 pub(crate) const RESULTS_BURST_BYTES: u64 = 256 * 1024;
 pub(crate) const RESULTS_BYTES_PER_S: u64 = 500;
 const HOST_RESULTS_BURST_BYTES: u64 = 192 * 1024;

@@ -175,7 +175,7 @@ const KEEPALIVE: Keepalive = Keepalive { idle_ns: 60 * SECOND, interval_ns: 10 *
 /// Repeats of TCP before each waits for the longest time: it doubles from 1 ns at least.
 const MAX_QUICK_REPEATS: u32 = 64;
 
-/// The same with a patience of `ns` in all: asked after a third of it at most.
+/// Questions within a patience of `ns` in all, the first after a third of it at most.
 fn within(ns: u64) -> Keepalive {
     let Keepalive { idle_ns, interval_ns, max_questions } = KEEPALIVE;
     let idle_ns = idle_ns.min(ns / 3);

@@ -41,9 +41,7 @@ impl TransportName {
             Self::ScpsTp => "scps-tp",
         }
     }
-}
 
-impl TransportName {
     /// Option that says how long a peer is waited for, where there is one.
     pub(crate) fn patience_option(self) -> Option<&'static str> {
         matches!(self, Self::Stp | Self::Tcp).then_some("--give-up")
@@ -171,11 +169,6 @@ pub(crate) trait TransportEnd {
     const TELLS_BUSY: bool = true;
     /// Name of a peer at this end; nobody has one where nothing is sealed.
     type PeerName: Copy + 'static;
-    /// Option that says how long a peer is waited for, where there is one.
-    fn patience_option(&self) -> Option<&'static str> {
-        TransportName::Stp.patience_option()
-    }
-
     /// Words when there will be no connections any more.
     const LOST: &'static str;
     /// The code of that.
@@ -194,6 +187,11 @@ pub(crate) trait TransportEnd {
 
     /// Protection of a connection, and who is at its other end.
     fn protection(&self, monitor: &Monitor<Self::Protocol>) -> (Protection, Option<Self::PeerName>);
+
+    /// Option that says how long a peer is waited for, where there is one.
+    fn patience_option(&self) -> Option<&'static str> {
+        TransportName::Stp.patience_option()
+    }
 
     /// Party that is at the other end of a connection, whose address this is.
     fn party(&self, _: &Monitor<Self::Protocol>, address: SocketAddr) -> Party {

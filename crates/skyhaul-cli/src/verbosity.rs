@@ -53,7 +53,7 @@ impl Form {
         self.is_json() || self == Self::Nothing
     }
 
-    /// The same without what `--verbose` adds.
+    /// Form without what `--verbose` adds.
     pub(crate) fn brief(self) -> Self {
         match self {
             Self::FullJson => Self::Json,

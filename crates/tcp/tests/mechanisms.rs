@@ -73,6 +73,14 @@ fn a_peer_that_answers_nothing_is_given_up_after_the_user_timeout() {
     lone.ack(1, 1);
     lone.hear();
     assert_eq!(closes(&mut lone, CloseReason::Silence), 5 * SECOND, "it gave a sign of life");
+    let mut lone = Lone::ordinary(&config);
+    lone.peer_window = 0;
+    lone.ack(1, 1);
+    lone.write(10);
+    lone.hear();
+    lone.wait();
+    assert_eq!(lone.hear().len(), 1, "its window is asked for");
+    assert_eq!(closes(&mut lone, CloseReason::Silence), 5 * SECOND, "from the first question on");
     let (mut opener, _) = Lone::connecting(&config);
     assert_eq!(closes(&mut opener, CloseReason::ConnectTimeout), 5 * SECOND);
     assert_eq!(config.opening_ns(), 5 * SECOND);

@@ -9,9 +9,9 @@ use crate::{Acked, Controller, ControllerConfig, Counting, Cubic, IdleRestart, L
 /// Round trips (of the empty path) for which a queue does not go away though the sender gave way.
 pub(super) const PATIENCE_RTTS: u64 = 6;
 /// Factor of the queue aimed at above which a queue is somebody's.
-const CROWDED_TARGETS: u64 = 2;
+pub(super) const CROWDED_TARGETS: u64 = 2;
 /// Waiting that differs by less than this part of the queue aimed at is none: the way has become longer.
-const STEADY_PART: u64 = 2;
+pub(super) const STEADY_PART: u64 = 2;
 /// Packets lost beyond what is lost anyway before a loss counts: a single one may be chance.
 const MIN_LOST_PACKETS: u64 = 2;
 /// Factor of what is lost anyway that chance may take.

@@ -2,16 +2,13 @@
 
 use skyhaul_core::{Instant, Interval, PathSample};
 
+use super::competition::{CROWDED_TARGETS, STEADY_PART};
 use super::loss_noise::LossNoise;
 use super::rates::MIN_RATE_BPS;
 
-/// Waiting that differs by less than this part of the queue aimed at does not differ.
-const STEADY_PART: u64 = 2;
 /// Part of a rise by which waiting may differ from mark to mark before it: a queue that grows does so for
 /// longer than between two marks.
 const LEVEL_PART: u64 = 2;
-/// Factor of the queue aimed at that our own may be before: what waits longer is a queue already.
-const OWN_TARGETS: u64 = 2;
 /// Marks before a rise that have to be level, as many as are asked for in a round trip.
 const LEVEL_MARKS: usize = 3;
 
@@ -122,7 +119,7 @@ impl Rises {
                 .zip(pair[1])
                 .is_some_and(|(later, earlier)| later.abs_diff(earlier) < risen_ns / LEVEL_PART)
         };
-        let was_level = self.waits_ns.windows(2).all(is_small) && most_ns <= OWN_TARGETS * target_ns;
+        let was_level = self.waits_ns.windows(2).all(is_small) && most_ns <= CROWDED_TARGETS * target_ns;
         let flow = Interval { sent_ns: 0, sent_bytes: 0, arrived_ns: 0, arrived_bytes: 0 };
         let rise = Rise { waited_ns, bps: self.bps, told_at: now, spared_ns: 0.0, gone_at: None, flow };
         (was_level && has_risen).then_some(rise)

@@ -138,7 +138,7 @@ impl Liar {
         Self::open_from(field, ([99, 0, 1], port), opening, None)
     }
 
-    /// The same from this host, with early data.
+    /// A connection from this host of loopback, opened with early data if there is any.
     pub(crate) fn open_from(
         field: &Field<'_>,
         (host, port): ([u8; 3], u16),
